@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -69,15 +70,46 @@ std::vector<sort_algorithm> sort_algorithms();
 std::string_view name(sort_concurrency concurrency) noexcept;
 std::string_view name(sort_compression compression) noexcept;
 
+/// How the text of a key is ordered; all but `text` and `numeric` as GNU sort's option of that name
+/// does.
+enum class key_kind {
+  text,     ///< by its bytes
+  numeric,  ///< a decimal number of any length at its front; none counts as 0
+  general,  ///< a floating-point number at its front, as strtold() reads it
+  human,    ///< a number with a unit: k, M, G, ...
+  version,  ///< numbers in the text by their values
+  month,    ///< JAN to DEC
+  random    ///< by a hash, so that equal keys stay together
+};
+
+/// A key of lines: from one place to another, both counted from 1. Without a separator, fields are
+/// separated by the empty text between a blank and what is no blank before it.
+struct sort_key {
+  unsigned first_field = 1;
+  unsigned first_char = 1;
+  unsigned last_field = 0;        ///< 0: the key reaches to the end of the line
+  unsigned last_char = 0;         ///< 0: the key reaches to the end of the last field
+  bool skips_blanks = false;      ///< first_char counts from the first that is no blank
+  bool end_skips_blanks = false;  ///< last_char does
+  key_kind kind = key_kind::text;
+  bool reverse = false;
+  bool folds_case = false;       ///< lower-case letters count as upper-case ones
+  bool dictionary_only = false;  ///< other characters than blanks, letters and digits do not count
+  bool printing_only = false;    ///< characters that do not print do not count
+  bool operator==(const sort_key&) const = default;
+};
+
 struct sort_options {
   record_format format = record_format::fixed;
   std::uint64_t record_bytes = 100;  ///< fixed: size of a record
   std::uint64_t key_bytes = 10;      ///< fixed, klv: size of the key
   std::uint64_t key_offset = 0;      ///< fixed: where the key begins in the record
-  char separator = '\t';             ///< lines: between fields
-  unsigned field = 0;                ///< lines: the key runs from this field (from 1) to the end
-                                     ///< of the line; 0: the whole line
-  bool reverse = false;
+  std::optional<char> separator{};   ///< lines: between fields; none: they begin with blanks
+  std::vector<sort_key> keys{};      ///< lines: in the order of their weight; none: the whole line
+  char line_end = '\n';              ///< lines: what ends each of them
+  std::uint64_t random_seed = 0;     ///< of keys in random order
+  bool reverse = false;              ///< largest record first. Lines with equal `keys` are then in
+                                     ///< reverse order; the keys have a `reverse` of their own
   bool stable = false;    ///< equal keys keep their order. Fixed and klv always do so (except with
                           ///< samplesort, which this excludes); for lines it turns off the last
                           ///< comparison, of the whole line

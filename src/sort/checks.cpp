@@ -57,10 +57,16 @@ constexpr refusal kRefusals[] = {
      "--key-size: at most 64 KiB with --klv"},
     {[](const request& r) { return r.positions() >> 40 != 0; },
      "the input is too large: at most 2^40 records, or bytes of lines or with --klv"},
-    {[](const request& r) { return !r.text() && r.o.field != r.usual.field; },
+    {[](const request& r) { return !r.text() && !r.o.keys.empty(); },
      "-k is for lines only: leave it out"},
     {[](const request& r) { return !r.text() && r.o.separator != r.usual.separator; },
      "-t is for lines only: leave it out"},
+    {[](const request& r) {
+       return std::ranges::any_of(r.o.keys, [](const sort_key& k) {
+         return k.first_field == 0 || k.first_char == 0 || (k.last_char > 0 && k.last_field == 0);
+       });
+     },
+     "fields and characters of keys are counted from 1"},
     {[](const request& r) { return r.text() && r.o.key_bytes != r.usual.key_bytes; },
      "--key-size is not for lines: name the records by --record or --klv, or a field by -k"},
     {[](const request& r) { return !r.fixed() && r.o.key_offset != r.usual.key_offset; },

@@ -25,7 +25,7 @@ struct index_map::state {
   base::result<std::vector<std::byte>> read(sort::extent x) {
     // The last line may lack its newline; its extent includes one all the same.
     const std::uint64_t there = std::min(x.bytes, input.size() - x.offset);
-    std::vector<std::byte> bytes(x.bytes, std::byte{'\n'});
+    std::vector<std::byte> bytes(x.bytes, std::byte(work.options.line_end));
     work.keep(input.handle().read(std::span(bytes).first(there), x.offset));
     if (auto r = work.status(); !r) return std::unexpected(r.error());
     materialised += there;
@@ -114,7 +114,11 @@ base::result<std::vector<std::byte>> index_map::key(std::uint64_t position) cons
                                   whole->bytes.begin() + static_cast<std::ptrdiff_t>(whole->size));
   }
   sort::source_view view(state_->work, state_->input);
-  return state_->read(state_->layout.key_extent(e, sort::compared::key, view));
+  const sort::record_key key = state_->layout.key_text(e, view);
+  const std::byte* bytes = key.size() == 0 ? nullptr : key.bytes(view, 0, key.size());
+  if (auto r = state_->work.status(); !r) return std::unexpected(r.error());
+  state_->materialised += key.size();
+  return std::vector<std::byte>(bytes, bytes + key.size());
 }
 
 base::result<std::vector<std::byte>> index_map::record(std::uint64_t position) const {

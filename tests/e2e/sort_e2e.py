@@ -512,7 +512,7 @@ def mistakes_in_the_command_line(d):
         assert r.returncode == 2 and r.stderr and not os.path.exists(d + "/new"), (args, r)
     r = run("sort", *RECORDS, d + "/in", "-o", d + "/new", "--algorithm", "quick")
     assert "'quick' is not one of auto, onepass, mergepass" in r.stderr, r.stderr
-    for args in (["sort", d + "/in", "-o", d + "/new", "-k", "2,2"],
+    for args in (["sort", d + "/in", "-o", d + "/new", "--top", "2,2"],
                  ["gensort", "2,2", d + "/new"]):
         r = run(*args)
         assert "'2,2' is no whole number from" in r.stderr, r.stderr

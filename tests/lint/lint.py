@@ -37,7 +37,7 @@ SUBFOLDERS = {
     'lab': [['workload', 'records', 'charts', 'emulation'], ['bench', 'policies'], ['tiers'],
             ['micro', 'experiments']],
     'server': [['timing'], ['management'], ['commands']],
-    'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
+    'sort': [['job'], ['keys'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],
 }
 # What a folder must not include although it is lower, and the one file that may.

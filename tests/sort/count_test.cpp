@@ -134,23 +134,25 @@ TEST(Count, LinesAsTheSystemsSortAndUniqCountThem) {
   store(dir.file("in"), all);
   struct variant {
     std::string cut;
-    unsigned field;
+    std::vector<sort_key> keys;
   };
-  for (const auto& v : {variant{"cat", 0}, variant{"sed 's/^[^\\t]*\\t\\?//'", 2}}) {
+  for (const auto& v :
+       {variant{"cat", {}}, variant{"sed 's/^[^\\t]*\\t\\?//'", {{.first_field = 2}}}}) {
     const std::string command = v.cut + " < " + dir.file("in") +
                                 " | LC_ALL=C sort | uniq -c | sed 's/^ *//; s/ /\\t/' > " +
                                 dir.file("expected");
     ASSERT_EQ(std::system(command.c_str()), 0);
     for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
       sort_options o{.format = record_format::lines,
-                     .field = v.field,
+                     .separator = '\t',
+                     .keys = v.keys,
                      .count = true,
                      .memory_bytes = 64 * kMiB,
                      .algorithm = a,
                      .check = true};
       auto r = sort_file(dir.file("in"), dir.file("out"), o);
       ASSERT_TRUE(r) << r.error().message;
-      EXPECT_TRUE(contents(dir.file("out")) == contents(dir.file("expected"))) << v.field;
+      EXPECT_TRUE(contents(dir.file("out")) == contents(dir.file("expected"))) << v.cut;
     }
   }
 }

@@ -43,6 +43,7 @@ TEST(Lines, ComeOutAsTheSystemsSortHasThem) {
   };
   const auto lines = [](sort_options o) {
     o.format = record_format::lines;
+    o.separator = '\t';
     o.memory_bytes = 64 << 20;
     o.durable = false;  // many sorts: no wait for the disk
     return o;
@@ -51,10 +52,10 @@ TEST(Lines, ComeOutAsTheSystemsSortHasThem) {
       {"", lines({})},
       {"-r", lines({.reverse = true})},
       {"-u", lines({.unique = true})},
-      {"-t '\t' -k 2", lines({.field = 2})},
-      {"-t '\t' -k 2 -s", lines({.field = 2, .stable = true})},
-      {"-t '\t' -k 3 -r", lines({.field = 3, .reverse = true})},
-      {"-t '\t' -k 2 -u", lines({.field = 2, .unique = true})},
+      {"-t '\t' -k 2", lines({.keys = {{.first_field = 2}}})},
+      {"-t '\t' -k 2 -s", lines({.keys = {{.first_field = 2}}, .stable = true})},
+      {"-t '\t' -k 3 -r", lines({.keys = {{.first_field = 3, .reverse = true}}, .reverse = true})},
+      {"-t '\t' -k 2 -u", lines({.keys = {{.first_field = 2}}, .unique = true})},
   };
   for (const unsigned seed : {1u, 2u}) {
     for (const bool newline : {true, false}) {
@@ -185,14 +186,15 @@ TEST(Lines, OfManyMebibytesComeOutLikewise) {
   const std::string middle(300'000, 'x');
   testing::store(dir.file("in"), long_line + "b\tz\n" + middle + "\ty\n\n" + long_line + "a\n" +
                                      middle + "\t" + long_line + "\nshort\n" + long_line);
-  for (const auto& [flags, field] : {std::pair{"", 0u}, std::pair{"-t '\t' -k 2", 2u}}) {
+  for (const auto& [flags, field] : {std::pair{"", 1u}, std::pair{"-t '\t' -k 2", 2u}}) {
     const std::string command = std::string("LC_ALL=C sort ") + flags + " -o " +
                                 dir.file("expected") + " " + dir.file("in");
     ASSERT_EQ(std::system(command.c_str()), 0);
     for (const std::uint64_t memory : {64 << 20, 512 << 20}) {
       for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
         const sort_options o{.format = record_format::lines,
-                             .field = field,
+                             .separator = '\t',
+                             .keys = {{.first_field = field}},
                              .memory_bytes = memory,
                              .algorithm = a,
                              .durable = false,

@@ -202,7 +202,7 @@ TEST(Presorted, FieldsAndTheirTiesDecide) {
   const std::string in = "b\t1\na\t1\nc\t2\n";
   store(dir.file("in"), in);
   sort_options o = options_of(record_format::lines);
-  o.field = 2;
+  o.keys = {{.first_field = 2}};
   ASSERT_TRUE(sort_file(dir.file("in"), dir.file("out"), o));
   EXPECT_EQ(contents(dir.file("out")), "a\t1\nb\t1\nc\t2\n");
   o.stable = true;

@@ -40,10 +40,10 @@ plan small_plan(const sort_options& o, std::uint64_t input, pieces of) {
   return p;
 }
 
-sort_options options_for(record_format format, unsigned field = 0) {
+sort_options options_for(record_format format, unsigned field = 1) {
   sort_options o;
   o.format = format;
-  o.field = field;
+  o.keys = {{.first_field = field}};
   o.separator = ' ';
   o.memory_bytes = 32 << 20;
   o.durable = false;
@@ -105,14 +105,14 @@ TEST_F(Regroup, LinesComeOutAsTheSystemsSortHasThem) {
   for (const unsigned seed : {1u, 2u}) {
     store(dir_.file("in"), make_lines(seed, seed != 2));
     for (const auto& [flags, field, reverse, stable, unique] :
-         {std::tuple{"", 0u, false, false, false}, std::tuple{"-r", 0u, true, false, false},
+         {std::tuple{"", 1u, false, false, false}, std::tuple{"-r", 1u, true, false, false},
           std::tuple{"-t ' ' -k 2", 2u, false, false, false},
           std::tuple{"-t ' ' -k 2 -s", 2u, false, true, false},
           std::tuple{"-t ' ' -k 2 -r -s", 2u, true, true, false},
-          std::tuple{"-u", 0u, false, false, true},
+          std::tuple{"-u", 1u, false, false, true},
           std::tuple{"-t ' ' -k 2 -r -u", 2u, true, false, true}}) {
       sort_options o = options_for(record_format::lines, field);
-      o.reverse = reverse;
+      o.reverse = o.keys.front().reverse = reverse;
       o.stable = stable;
       o.unique = unique;
       const std::string command = std::string("LC_ALL=C sort ") + flags + " -o " +

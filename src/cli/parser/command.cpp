@@ -124,6 +124,11 @@ option command::add_switch(const std::string& names, bool& value, const std::str
   return option(described_->add_flag(names, value, help));
 }
 
+option command::add_action(const std::string& names, std::function<void()> set,
+                           const std::string& help) const {
+  return option(described_->add_flag_callback(names, std::move(set), help));
+}
+
 option command::add_whole(const std::string& names, const std::string& help,
                           const std::string& shown_default, range allowed,
                           std::function<void(std::uint64_t)> set) const {

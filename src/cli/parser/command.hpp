@@ -114,6 +114,9 @@ class command {
   }
   option add_choice(const std::string& names, std::string& value,
                     const std::vector<std::string>& words, const std::string& help) const;
+  /// A flag without a value that calls `set`.
+  option add_action(const std::string& names, std::function<void()> set,
+                    const std::string& help) const;
   /// A flag without a value.
   option add_switch(const std::string& names, bool& value, const std::string& help) const;
 

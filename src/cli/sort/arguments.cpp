@@ -4,6 +4,7 @@
 
 #include "base/numbers.hpp"
 #include "cli/fail.hpp"
+#include "cli/sort/keys.hpp"
 #include "cli/sort/text.hpp"
 #include "os/files/file_system.hpp"
 
@@ -23,11 +24,7 @@ void add_format_options(command c, sort_arguments& a) {
                             .needs(record);
   klv.excludes(record).excludes(offset);
   c.add("--key-size", o.key_bytes, "bytes of the key of a record");
-  c.add("-t,--separator", a.separator, "lines: character between fields; a tab if not given")
-      .hide_default();
-  c.add("-k,--field", o.field, "lines: the key is this field (from 1) and all behind it", 1u)
-      .hide_default();
-  c.add_switch("-r,--reverse", o.reverse, "largest key first");
+  c.add_switch("-z,--zero-terminated", a.zero_terminated, "lines: a NUL ends each of them");
   c.add_switch("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_switch("-u,--unique", o.unique, "of equal keys keep the first");
   c.add("--top", o.top, "write only the first N records of the order", std::uint64_t{1})
@@ -68,6 +65,7 @@ void add_sort_arguments(command c, sort_arguments& a) {
   c.add("-o,--output", a.output,
         "file to write, replaced only when the sort is complete; - for standard output");
   add_format_options(c, a);
+  add_key_flags(c, a);
   add_method_options(c, o, a.memory);
   c.add_switch("--no-fsync", a.not_durable,
                "do not wait for the disk: after a crash of the system the output may be "
@@ -100,8 +98,7 @@ void understand(sort_arguments& a) {
   if (!o.temporary_directory.empty()) {
     if (auto r = os::check_writable(o.temporary_directory); !r) fail("--tmp: " + r.error().message);
   }
-  if (a.separator.size() != 1) refuse_words("-t: give one character between fields");
-  o.separator = a.separator[0];
+  understand_keys(a);
 }
 
 }  // namespace isotherm::cli

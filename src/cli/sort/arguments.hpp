@@ -16,9 +16,11 @@ namespace isotherm::cli {
 struct sort_arguments {
   sort_options options;
   std::vector<std::string> inputs;
-  std::string output = "-", memory, separator = "\t", json;
+  std::string output = "-", memory, separator, json;
+  std::vector<std::string> keys;
+  std::string key_letters;  // options of keys that have none
   std::optional<std::uint64_t> record_bytes;
-  bool klv = false, progress = false, explain = false, not_durable = false;
+  bool klv = false, zero_terminated = false, progress = false, explain = false, not_durable = false;
 };
 
 /// Adds the arguments to `described`; they are read into `given`, which must outlive it.

@@ -77,7 +77,7 @@ std::size_t length_of(std::span<const std::byte> bytes, const context& ctx) {
     if (bytes.size() < ctx.layout.key_bytes() + kLengthField) return kNoLength;
     return ctx.layout.key_bytes() + kLengthField + klv_length(&bytes[ctx.layout.key_bytes()]);
   }
-  const void* newline = std::memchr(bytes.data(), '\n', bytes.size());
+  const void* newline = std::memchr(bytes.data(), ctx.job.options.line_end, bytes.size());
   if (newline == nullptr) return bytes.size() + 1;
   return static_cast<std::size_t>(static_cast<const std::byte*>(newline) - bytes.data()) + 1;
 }
@@ -87,11 +87,11 @@ bool lacks_newline(const context& ctx) {
   if (ctx.job.options.format != record_format::lines || ctx.input.size() == 0) return false;
   source_view view(ctx.job, ctx.input);
   const std::byte* last = view.bytes(ctx.input.size() - 1, 1);
-  return last != nullptr && *last != std::byte{'\n'};
+  return last != nullptr && *last != std::byte(ctx.job.options.line_end);
 }
 
 void write_newline(const context& ctx, const os::file& out, std::uint64_t offset) {
-  const std::byte newline{'\n'};
+  const auto newline = static_cast<std::byte>(ctx.job.options.line_end);
   pooled_write(ctx, out, {&newline, 1}, offset, sort_stage::copy);
 }
 
@@ -167,7 +167,7 @@ class backwards_copy {
       }
       end -= n;
       std::memcpy(end, &bytes[done], there);
-      if (there < n) end[there] = std::byte{'\n'};
+      if (there < n) end[there] = std::byte(ctx_.job.options.line_end);
       done += there;
     }
   }

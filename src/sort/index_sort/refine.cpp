@@ -256,9 +256,9 @@ void refinement::compare(const group& g, source_view& view) const {
 
 /// The bytes of the first entry's key from the group's depth on, up to one piece.
 std::vector<std::byte> refinement::next_bytes(const group& g, source_view& view) const {
-  const extent key = ctx_.layout.key_extent(g.entries.front(), g.by, view);
-  const std::size_t n = std::min(kSharedPiece, key.bytes - std::min(key.bytes, g.depth));
-  const std::byte* bytes = n == 0 ? nullptr : view.bytes(key.offset + g.depth, n);
+  const record_key key = ctx_.layout.key(g.entries.front(), g.by, view);
+  const std::size_t n = std::min(kSharedPiece, key.size() - std::min(key.size(), g.depth));
+  const std::byte* bytes = n == 0 ? nullptr : key.bytes(view, g.depth, n);
   if (bytes == nullptr) return {};
   return {bytes, bytes + n};
 }
@@ -270,10 +270,10 @@ std::size_t refinement::shared_bytes(const group& g, std::span<const entry> some
   for (std::size_t i = 0; i < some.size() && shared > 0; ++i) {
     if (i % kAskEntries == 0 && view.stopped()) return 0;
     prefetch(some, i, g.depth);
-    const extent key = ctx_.layout.key_extent(some[i], g.by, view);
-    shared = std::min(shared, key.bytes - std::min(key.bytes, g.depth));
+    const record_key key = ctx_.layout.key(some[i], g.by, view);
+    shared = std::min(shared, key.size() - std::min(key.size(), g.depth));
     if (shared == 0) return 0;
-    const std::byte* bytes = view.bytes(key.offset + g.depth, shared);
+    const std::byte* bytes = key.bytes(view, g.depth, shared);
     if (bytes == nullptr) return 0;
     shared = common_prefix(bytes, first.data(), shared);
   }
@@ -285,10 +285,10 @@ void refinement::take_parts(const group& g, std::span<entry> some, source_view& 
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (i % kAskEntries == 0 && view.stopped()) return;
     prefetch(some, i, g.depth);
-    const extent key = ctx_.layout.key_extent(some[i], g.by, view);
-    const std::uint64_t left = key.bytes - std::min(key.bytes, g.depth);
+    const record_key key = ctx_.layout.key(some[i], g.by, view);
+    const std::uint64_t left = key.size() - std::min(key.size(), g.depth);
     const std::size_t n = std::min(left, step());
-    const std::byte* bytes = n == 0 ? nullptr : view.bytes(key.offset + g.depth, n);
+    const std::byte* bytes = n == 0 ? nullptr : key.bytes(view, g.depth, n);
     entry high = bytes == nullptr ? 0 : load_key(bytes, n);
     if (lines()) high |= entry{std::min<std::uint64_t>(left, step() + 1)} << l_.pointer_bits();
     some[i] = l_.make(high, l_.pointer(some[i]));

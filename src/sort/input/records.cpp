@@ -12,6 +12,9 @@ constexpr unsigned kVariableKeyRoom = 8;
 constexpr std::uint64_t kFirstPiece = 256;
 constexpr std::uint64_t kLargePiece = 64 << 10;
 
+/// A line without its end.
+extent text_of(const extent& line) { return {line.offset, line.bytes == 0 ? 0 : line.bytes - 1}; }
+
 /// The pointer of a klv record or line: its offset, and its length up to kLongRecord.
 std::uint64_t pointer_to(std::uint64_t offset, std::uint64_t bytes) {
   return (offset << kLengthBits) | std::min(bytes, kLongRecord);
@@ -19,25 +22,14 @@ std::uint64_t pointer_to(std::uint64_t offset, std::uint64_t bytes) {
 
 }  // namespace
 
-std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field) {
-  const std::byte* at = line;
-  const std::byte* const end = line + bytes;
-  for (unsigned i = 1; i < field; ++i) {
-    const void* found = std::memchr(at, separator, static_cast<std::size_t>(end - at));
-    if (found == nullptr) return bytes;
-    at = static_cast<const std::byte*>(found) + 1;
-  }
-  return static_cast<std::size_t>(at - line);
-}
-
 record_layout::record_layout(const sort_options& o)
     : format_(o.format),
       record_bytes_(o.record_bytes),
       key_bytes_(o.key_bytes),
       key_offset_(o.format == record_format::fixed ? o.key_offset : 0),
-      separator_(o.separator),
-      field_(o.format == record_format::lines ? o.field : 0),
-      whole_line_last_(field_ > 1 && !o.stable && !o.unique && !o.count) {
+      order_(o),
+      whole_line_last_(o.format == record_format::lines && !order_.whole_line() && !o.stable &&
+                       !o.unique && !o.count) {
   entries_.key_bytes = fixed() ? kFixedKeyRoom : kVariableKeyRoom;
   entries_.used_key_bytes = entries_.key_bytes;
   if (format_ != record_format::lines && key_bytes_ < entries_.key_bytes) {
@@ -51,9 +43,14 @@ entry record_layout::variable_entry(const std::byte* record, std::uint64_t offse
   if (format_ == record_format::klv) {
     return entries_.make(load_key(record, entries_.used_key_bytes), pointer_to(offset, bytes));
   }
-  const std::size_t text = bytes - 1;  // without the newline
-  const std::size_t start = field_ > 1 ? field_start(record, text, separator_, field_) : 0;
-  return line_entry(record + start, text - start, offset, bytes);
+  const bytes_view line(record, bytes - 1);  // without its end
+  if (!order_.made()) {
+    const part key = order_.find(line);
+    return line_entry(record + key.begin, key.end - key.begin, offset, bytes);
+  }
+  static thread_local made_key room;
+  order_.make(line, room, kVariableKeyRoom);
+  return line_entry(room.data(), room.size(), offset, bytes);
 }
 
 // The key part of a line's entry is the first seven bytes of its key and a byte that counts the
@@ -75,7 +72,7 @@ bool record_layout::undecided(entry e) const noexcept {
 }
 
 std::optional<record_layout::short_key> record_layout::whole_key(entry e) const noexcept {
-  if (undecided(e)) return std::nullopt;
+  if (undecided(e) || order_.made()) return std::nullopt;
   const entry plain = entries_.reverse ? ~e : e;
   short_key key{{}, key_bytes_};
   if (format_ == record_format::lines) {
@@ -93,61 +90,70 @@ extent record_layout::locate(entry e, const source_view& input) const {
   return x.bytes < kLongRecord ? x : extent{x.offset, input.noted_length(x.offset)};
 }
 
-extent record_layout::key_extent(entry e, compared by, source_view& input) const {
+record_key record_layout::key(entry e, compared by, source_view& input, unsigned which) const {
   const extent record = locate(e, input);
-  if (format_ != record_format::lines) return {record.offset + key_offset_, key_bytes_};
-  if (by == compared::key) return line_key(record, input);
-  return {record.offset, record.bytes == 0 ? 0 : record.bytes - 1};
+  if (format_ != record_format::lines) {
+    return record_key(extent{record.offset + key_offset_, key_bytes_});
+  }
+  if (by == compared::key) return line_key(record, input, which);
+  return record_key(text_of(record));
 }
 
-extent record_layout::line_key(const extent& line, source_view& input) const {
-  const std::uint64_t text = line.bytes == 0 ? 0 : line.bytes - 1;
-  std::uint64_t start = 0;
+record_key record_layout::line_key(const extent& line, source_view& input, unsigned which) const {
   constexpr std::uint64_t kStep = 65536;
-  unsigned fields_left = field_ > 1 ? field_ - 1 : 0;
-  while (fields_left > 0 && start < text) {
-    const std::size_t n = std::min(kStep, text - start);
-    const std::byte* bytes = input.bytes(line.offset + start, n);
-    if (bytes == nullptr) return {line.offset, 0};
-    const void* found = std::memchr(bytes, separator_, n);
-    if (found == nullptr) {
-      start += n;
-    } else {
-      start += static_cast<std::uint64_t>(static_cast<const std::byte*>(found) - bytes) + 1;
-      --fields_left;
-    }
+  const extent text = text_of(line);
+  if (!order_.made()) {
+    const part key = order_.find(text.bytes, [&](std::uint64_t offset, std::uint64_t most) {
+      const std::size_t n = std::min(kStep, most);
+      const std::byte* bytes = input.bytes(text.offset + offset, n);
+      return bytes == nullptr ? bytes_view() : bytes_view(bytes, n);
+    });
+    return record_key(extent{text.offset + key.begin, key.end - key.begin});
   }
-  return {line.offset + start, text - start};
+  made_key& made = input.room(which);
+  made.clear();
+  const std::byte* bytes = input.bytes(text.offset, text.bytes);
+  if (bytes != nullptr) order_.make({bytes, text.bytes}, made);
+  return record_key(made);
+}
+
+record_key record_layout::key_text(entry e, source_view& input) const {
+  if (format_ != record_format::lines || !order_.made()) return key(e, compared::key, input);
+  const extent text = text_of(locate(e, input));
+  const std::byte* bytes = input.bytes(text.offset, text.bytes);
+  if (bytes == nullptr) return record_key(bytes_view());
+  input.room(0) = order_.text({bytes, text.bytes});
+  return record_key(input.room(0));
 }
 
 // Compares in pieces, a small one first: most keys differ early, some only after mebibytes.
 int record_layout::compare_keys(entry a, entry b, compared by, source_view& input,
                                 std::uint64_t equal) const {
-  const extent x = key_extent(a, by, input);
-  const extent y = key_extent(b, by, input);
-  const std::uint64_t common = std::min(x.bytes, y.bytes);
+  const record_key x = key(a, by, input, 0);
+  const record_key y = key(b, by, input, 1);
+  const std::uint64_t common = std::min(x.size(), y.size());
   std::byte small[kFirstPiece];
   std::vector<std::byte> large;
   int order = 0;
-  const std::byte* whole_x = input.at_hand(x.offset, x.bytes);
-  const std::byte* whole_y = input.at_hand(y.offset, y.bytes);
+  const std::byte* whole_x = x.at_hand(input);
+  const std::byte* whole_y = y.at_hand(input);
   const bool at_hand = whole_x != nullptr && whole_y != nullptr;
   if (at_hand && equal < common)
     order = std::memcmp(whole_x + equal, whole_y + equal, common - equal);
   for (std::uint64_t at = at_hand ? common : equal; at < common && order == 0;) {
     const bool first = at == equal;
     const std::size_t n = std::min(first ? kFirstPiece : kLargePiece, common - at);
-    const std::byte* p = input.bytes(x.offset + at, n);
+    const std::byte* p = x.bytes(input, at, n);
     if (p == nullptr) return 0;
     if (!first && large.size() < n) large.resize(n);
     std::byte* copy = first ? small : large.data();  // the view holds one piece at a time
     std::memcpy(copy, p, n);
-    const std::byte* q = input.bytes(y.offset + at, n);
+    const std::byte* q = y.bytes(input, at, n);
     if (q == nullptr) return 0;
     order = std::memcmp(copy, q, n);
     at += n;
   }
-  if (order == 0) order = x.bytes < y.bytes ? -1 : x.bytes > y.bytes;
+  if (order == 0) order = x.size() < y.size() ? -1 : x.size() > y.size();
   return entries_.reverse ? -order : order;
 }
 
@@ -174,7 +180,8 @@ base::result<std::uint64_t> estimate_records(const source& in, const sort_option
   std::uint64_t seen = 0;
   std::uint64_t bytes = 0;  // of the records seen; the last may end beyond the sample
   if (o.format == record_format::lines) {
-    seen = static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte{'\n'}));
+    seen =
+        static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte(o.line_end)));
     bytes = sample.size();
   } else {
     const std::uint64_t header = o.key_bytes + kLengthField;

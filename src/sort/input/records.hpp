@@ -11,6 +11,7 @@
 
 #include "sort/input/entry.hpp"
 #include "sort/input/source.hpp"
+#include "sort/keys/key_order.hpp"
 
 namespace isotherm::sort {
 
@@ -27,6 +28,28 @@ struct extent {
 /// Which bytes of a record are compared: its key or, to break ties of lines' fields, the whole
 /// line.
 enum class compared : std::uint8_t { key, line };
+
+/// The key of a record, or its line: a part of the input, or made of it.
+class record_key {
+ public:
+  explicit record_key(extent in_input) noexcept : at_(in_input) {}
+  explicit record_key(bytes_view made) noexcept : at_{0, made.size()}, made_(made.data()) {}
+
+  std::uint64_t size() const noexcept { return at_.bytes; }
+  /// The bytes [from, from + n) of the key; valid until the next use of `view`. Null after an
+  /// error.
+  const std::byte* bytes(source_view& view, std::uint64_t from, std::size_t n) const {
+    return made_ != nullptr ? made_ + from : view.bytes(at_.offset + from, n);
+  }
+  /// All bytes of the key if they are in memory; otherwise null.
+  const std::byte* at_hand(const source_view& view) const noexcept {
+    return made_ != nullptr ? made_ : view.at_hand(at_.offset, at_.bytes);
+  }
+
+ private:
+  extent at_;
+  const std::byte* made_ = nullptr;
+};
 
 /// Where the keys of records lie and how they compare, by the options of one sort. Does not change,
 /// so that all threads may use it.
@@ -90,10 +113,13 @@ class record_layout {
     std::size_t size;
   };
   std::optional<short_key> whole_key(entry e) const noexcept;
-  /// Where the key or line of `e`, as `by` says, lies in the input.
-  extent key_extent(entry e, compared by, source_view& input) const;
-  /// Where the key of a line lies. Reads the line in pieces to find it; empty after an error.
-  extent line_key(const extent& line, source_view& input) const;
+  /// The key or line of `e`, as `by` says. A key that has to be made lies in the view's room
+  /// `which`; empty after an error.
+  record_key key(entry e, compared by, source_view& input, unsigned which = 0) const;
+  /// The key of a line. Where the key is a part of the line, reads the line in pieces to find it.
+  record_key line_key(const extent& line, source_view& input, unsigned which = 0) const;
+  /// The key of `e` as it stands in its record.
+  record_key key_text(entry e, source_view& input) const;
 
   /// Where the record of `e` lay when the entry was made. Reads nothing.
   extent locate(entry e, const source_view& input) const;
@@ -103,8 +129,7 @@ class record_layout {
   std::uint64_t record_bytes_;
   std::uint64_t key_bytes_;
   std::uint64_t key_offset_;
-  char separator_;
-  unsigned field_;
+  key_order order_;
   bool whole_line_last_;  // ties of fields are broken by the whole line
   entry_layout entries_;
 };
@@ -121,8 +146,5 @@ inline std::uint32_t klv_length(const std::byte* field) noexcept {
 /// The number of records of the input: exact for fixed records, otherwise extrapolated from those
 /// in the first MiB.
 base::result<std::uint64_t> estimate_records(const source& in, const sort_options& o);
-
-/// Start of `field` (from 1) in a line: just behind the (field - 1)th separator, or the line's end.
-std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field);
 
 }  // namespace isotherm::sort

@@ -26,8 +26,8 @@ base::result<std::uint64_t> end_record(const sort_options& o, const os::file& co
   if (o.format != record_format::lines || end == begin) return end;
   std::byte last{};
   if (auto r = copy.read({&last, 1}, end - 1); !r) return std::unexpected(r.error());
-  if (last == std::byte{'\n'}) return end;
-  last = std::byte{'\n'};
+  if (last == std::byte(o.line_end)) return end;
+  last = std::byte(o.line_end);
   if (auto r = copy.write({&last, 1}, end); !r) return std::unexpected(r.error());
   return end + 1;
 }

@@ -2,6 +2,7 @@
 // read by system calls when it does not.
 #pragma once
 
+#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -90,6 +91,8 @@ class source_view {
   const std::byte* at_hand(std::uint64_t offset, std::size_t n) const noexcept {
     return source_.at_hand(offset, n);
   }
+  /// Room for a key that is made of a record, and for one that is compared with it.
+  std::vector<std::byte>& room(unsigned which) noexcept { return rooms_[which]; }
   std::uint64_t size() const noexcept { return source_.size(); }
   std::uint64_t noted_length(std::uint64_t offset) const { return source_.noted_length(offset); }
   /// Whether an error or the user's interrupt has ended the sort.
@@ -107,6 +110,7 @@ class source_view {
   const source& source_;
   std::size_t ahead_;
   std::uint64_t fetched_ = 0;
+  std::array<std::vector<std::byte>, 2> rooms_;
   std::vector<std::byte> scratch_;
   std::uint64_t at_ = 0;  // scratch_ holds held_ bytes from at_ of the input on
   std::size_t held_ = 0;

@@ -52,27 +52,27 @@ void group_counter::take(std::span<entry> sorted) {
 }
 
 void group_counter::close_group() {
-  const bool text = ctx_.job.options.format == record_format::lines;
-  if (text) {
+  const bool is_text = ctx_.job.options.format == record_format::lines;
+  if (is_text) {
     const std::string head = fmt::format("{}\t", count_);
     append(std::as_bytes(std::span(head)));
   }
   if (const auto key = ctx_.layout.whole_key(first_)) {
     append(std::span(key->bytes).first(key->size));
   } else {
-    const extent at = ctx_.layout.key_extent(first_, compared::key, view_);
-    for (std::uint64_t done = 0; done < at.bytes && !ctx_.job.stopped(); done += kKeyPiece) {
-      const std::size_t n = std::min<std::uint64_t>(kKeyPiece, at.bytes - done);
-      const std::byte* bytes = view_.bytes(at.offset + done, n);
+    const record_key text = ctx_.layout.key_text(first_, view_);
+    for (std::uint64_t done = 0; done < text.size() && !ctx_.job.stopped(); done += kKeyPiece) {
+      const std::size_t n = std::min<std::uint64_t>(kKeyPiece, text.size() - done);
+      const std::byte* bytes = text.bytes(view_, done, n);
       if (bytes == nullptr) return;
       append({bytes, n});
     }
-    ctx_.job.count(sort_stage::record_read, at.bytes, 0);
+    ctx_.job.count(sort_stage::record_read, text.size(), 0);
     ++keys_read_;
-    key_bytes_read_ += at.bytes;
+    key_bytes_read_ += text.size();
   }
-  if (text) {
-    append(std::as_bytes(std::span("\n", 1)));
+  if (is_text) {
+    append(std::as_bytes(std::span(&ctx_.job.options.line_end, 1)));
   } else {
     std::byte count[8];
     std::memcpy(count, &count_, sizeof count);
@@ -120,7 +120,13 @@ sort_options options_of_counts(const sort_options& counted) {
   o.top = 0;
   if (o.format == record_format::lines) {
     o.separator = '\t';
-    o.field = 2;
+    // The text of the keys is all behind the tab. Several keys cannot be told apart there.
+    sort_key text = o.keys.size() == 1 ? o.keys.front() : sort_key{.reverse = o.reverse};
+    text.first_field = 2;
+    text.first_char = 1;
+    text.last_field = text.last_char = 0;
+    text.skips_blanks = false;
+    o.keys = {text};
   } else {
     o.format = record_format::fixed;
     o.record_bytes = o.key_bytes + sizeof(std::uint64_t);

@@ -96,7 +96,7 @@ void gatherer::put(const extent& record, std::byte* target) {
   } else if (!ctx_.job.keep(ctx_.input.handle().read({target, there}, record.offset))) {
     return;
   }
-  if (there < record.bytes) target[there] = std::byte{'\n'};
+  if (there < record.bytes) target[there] = std::byte(ctx_.job.options.line_end);
 }
 
 /// Puts the records [begin, end) of the batch at `target`. Reads them in the order of the input:

@@ -29,21 +29,21 @@ void key_slots::refer_to(entry e) {
   ++generation_;
   missed_ = 0;
   for (std::size_t i = 0; i < per_entry(); ++i) {
-    const extent key = ctx_.layout.key_extent(e, parts[i], view_);
-    const std::uint64_t n = std::min(key.bytes, kReferenceBytes);
-    const std::byte* bytes = n == 0 ? nullptr : view_.bytes(key.offset, n);
+    const record_key key = ctx_.layout.key(e, parts[i], view_);
+    const std::uint64_t n = std::min(key.size(), kReferenceBytes);
+    const std::byte* bytes = n == 0 ? nullptr : key.bytes(view_, 0, n);
     references_[i].assign(bytes, bytes == nullptr ? bytes : bytes + n);
   }
 }
 
 key_slot key_slots::slot_of(entry e, compared by, source_view& view) const {
-  const extent key = ctx_.layout.key_extent(e, by, view);
+  const record_key key = ctx_.layout.key(e, by, view);
   const auto& reference = references_[static_cast<unsigned>(by)];
-  const std::uint64_t most = std::min<std::uint64_t>(key.bytes, reference.size());
+  const std::uint64_t most = std::min<std::uint64_t>(key.size(), reference.size());
   std::uint64_t common = 0;
   while (common < most) {
     const std::uint64_t n = std::min(most - common, kPiece);
-    const std::byte* bytes = view.bytes(key.offset + common, n);
+    const std::byte* bytes = key.bytes(view, common, n);
     if (bytes == nullptr) return {};
     const auto differ =
         std::mismatch(bytes, bytes + n, reference.begin() + static_cast<std::ptrdiff_t>(common));
@@ -52,10 +52,10 @@ key_slot key_slots::slot_of(entry e, compared by, source_view& view) const {
   }
   key_slot slot;
   slot.common = static_cast<std::uint16_t>(common);
-  slot.bytes = static_cast<std::uint8_t>(std::min(key.bytes - common, sizeof slot.next));
-  slot.whole = common + slot.bytes == key.bytes;
+  slot.bytes = static_cast<std::uint8_t>(std::min(key.size() - common, sizeof slot.next));
+  slot.whole = common + slot.bytes == key.size();
   if (slot.bytes > 0) {
-    const std::byte* bytes = view.bytes(key.offset + common, slot.bytes);
+    const std::byte* bytes = key.bytes(view, common, slot.bytes);
     if (bytes == nullptr) return {};
     std::memcpy(slot.next, bytes, slot.bytes);
   }

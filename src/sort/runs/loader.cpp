@@ -146,7 +146,8 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
   device::stream stream(ctx_.job.emulation, device::access::sequential_read);
   std::size_t n = 0;
   std::uint64_t counted = 0;
-  std::uint64_t scan = at_;  // [at_, scan) has no newline
+  const char line_end = ctx_.job.options.line_end;
+  std::uint64_t scan = at_;  // [at_, scan) has no end of a line
   while (n < target.size() && at_ < until && !ctx_.job.stopped()) {
     const std::uint64_t begin = scan;
     const std::size_t bytes =
@@ -155,7 +156,7 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
     if (text == nullptr) return 0;
     std::size_t done = 0;
     while (n < target.size() && at_ < until) {
-      const void* found = std::memchr(text + done, '\n', bytes - done);
+      const void* found = std::memchr(text + done, line_end, bytes - done);
       if (found == nullptr) break;
       const auto newline = static_cast<std::size_t>(static_cast<const std::byte*>(found) - text);
       const std::uint64_t end = begin + newline + 1;
@@ -199,11 +200,11 @@ std::size_t loader::finish_line(std::uint64_t start, std::uint64_t end, entry& t
   source_view view(ctx_.job, ctx_.input);
   constexpr std::uint64_t kHead = 16;  // bytes; an entry holds fewer
   const extent line{start, end - start};
-  const extent key = ctx_.layout.line_key(line, view);
-  const std::byte* head = view.bytes(key.offset, std::min<std::uint64_t>(kHead, key.bytes));
+  const record_key key = ctx_.layout.line_key(line, view);
+  const std::byte* head = key.bytes(view, 0, std::min(kHead, key.size()));
   if (head == nullptr || ctx_.job.stopped()) return 0;
   if (line.bytes >= kLongRecord) ctx_.input.note_length(start, line.bytes);
-  target = ctx_.layout.line_entry(head, key.bytes, start, line.bytes);
+  target = ctx_.layout.line_entry(head, key.size(), start, line.bytes);
   return 1;
 }
 

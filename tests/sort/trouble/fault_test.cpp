@@ -93,8 +93,9 @@ std::vector<scenario> scenarios() {
       add(pass + "_check" + suffix, {.algorithm = a, .check = true}, 100, memory);
       add(pass + "_klv" + suffix, {.format = record_format::klv, .algorithm = a}, 300, memory);
       add(pass + "_lines" + suffix, {.format = record_format::lines, .algorithm = a}, 60, memory);
-      add(pass + "_field" + suffix, {.format = record_format::lines, .field = 2, .algorithm = a},
-          60, memory);
+      add(pass + "_field" + suffix,
+          {.format = record_format::lines, .keys = {{.first_field = 2}}, .algorithm = a}, 60,
+          memory);
     }
     add(pass + "_count", {.key_bytes = 3, .count = true, .algorithm = a}, 300, kRead);
     add(pass + "_count_lines", {.format = record_format::lines, .count = true, .algorithm = a}, 60,

@@ -63,8 +63,9 @@ TEST_F(Refusal, OfOptionsThatDoNotFit) {
 }
 
 TEST_F(Refusal, OfOptionsForOtherFormats) {
-  EXPECT_THAT(message({.field = 2}), HasSubstr("-k is for lines"));
-  EXPECT_THAT(message({.format = record_format::klv, .field = 2}), HasSubstr("-k is for lines"));
+  EXPECT_THAT(message({.keys = {{.first_field = 2}}}), HasSubstr("-k is for lines"));
+  EXPECT_THAT(message({.format = record_format::klv, .keys = {{.first_field = 2}}}),
+              HasSubstr("-k is for lines"));
   EXPECT_THAT(message({.separator = ' '}), HasSubstr("-t is for lines"));
   EXPECT_THAT(message({.format = record_format::klv, .key_offset = 1}), HasSubstr("--key-offset"));
   EXPECT_THAT(message({.format = record_format::lines, .key_offset = 1}),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """isotherm sort of lines, by the words of GNU sort.
 
-    sort_lines_test.py ISOTHERM
+    lines_test.py ISOTHERM
 """
 
 import pathlib

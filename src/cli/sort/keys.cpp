@@ -1,0 +1,56 @@
+#include "cli/sort/keys.hpp"
+
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/fail.hpp"
+#include "cli/sort/key_words.hpp"
+
+namespace isotherm::cli {
+
+void add_key_flags(command c, sort_arguments& a) {
+  c.add_each("-k,--key", a.keys,
+             "lines: key from field F (from 1), character C, to the end of another or of the line, "
+             "and letters of the flags below for this key alone; may be given several times")
+      .value_name("F[.C][OPTS][,F[.C][OPTS]]");
+  c.add("-t,--field-separator", a.separator,
+        "lines: character between fields, \\t or \\0; if not given, fields begin with blanks")
+      .value_name("CHARACTER");
+  for (const auto& [names, help] : {
+           std::pair{"-n,--numeric-sort", "keys are decimal numbers of any length"},
+           {"-g,--general-numeric-sort", "keys are floating-point numbers"},
+           {"-h,--human-numeric-sort", "keys are numbers with units: 2K, 1.5G"},
+           {"-V,--version-sort", "numbers in keys count by their values"},
+           {"-M,--month-sort", "keys are months: JAN to DEC"},
+           {"-R,--random-sort", "keys are in random order, equal ones together"},
+           {"-r,--reverse", "largest key first"},
+           {"-b,--ignore-leading-blanks", "characters of a key count from the first non-blank"},
+           {"-d,--dictionary-order", "only blanks, letters and digits count"},
+           {"-f,--ignore-case", "lower-case letters count as upper-case ones"},
+           {"-i,--ignore-nonprinting", "only characters that print count"},
+       }) {
+    c.add_action(names, [&a, letter = names[1]] { a.key_letters += letter; }, help);
+  }
+}
+
+void understand_keys(sort_arguments& a) {
+  auto& o = a.options;
+  if (a.separator == "\\t") a.separator = "\t";
+  if (a.separator == "\\0") a.separator = std::string(1, '\0');
+  if (a.separator.size() > 1) refuse_words("-t: give one character between fields");
+  if (!a.separator.empty()) o.separator = a.separator[0];
+  if (a.zero_terminated) o.line_end = '\0';
+  sort_key all;
+  std::string_view letters = a.key_letters;
+  if (const auto r = take_options(letters, all, place::begin); !r) refuse_words(r.error().message);
+  all.end_skips_blanks = all.skips_blanks;
+  o.reverse = all.reverse;
+  auto keys = parse_keys(a.keys, all);
+  if (!keys) refuse_words(keys.error().message);
+  o.keys = std::move(*keys);
+  o.random_seed = std::random_device()() | std::uint64_t{std::random_device()()} << 32;
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Keys of isotherm sort, on random lines: their order is that of GNU sort.
+
+    keys_test.py ISOTHERM [SEED]
+"""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ISOTHERM = sys.argv.pop(1)
+SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 else random.randrange(1 << 32)
+CASES = 150
+METHODS = ([], ['--memory', '32mb', '--algorithm', 'mergepass'], ['--algorithm', 'onepass'])
+MONTHS = 'jan FEB mar Apr MAY jun Jul AUG SEPT oct nov december foo'.split()
+FLOATS = '1e3 -1e-400 inf -inf 0x1f 1e4000 -1e5000 1.5e-4940 1e infinity'.split()
+NUMBERS = '- --5 -.5 .5 5. 00 -0 0.0 +3'.split() + ['', '  7', '\t-3']
+NAMES = ['a', 'b', 'abc', 'v', 'pkg-', '.', '..', '.a', 'a.', '~', 'a~']
+VERSIONS = ['', '1', '10', '9', '01', '1.2', '1.10', '1.9~', '1.9', '0', '00']
+SUFFIXES = ['', '.tar.gz', '.txt', '~', '.c', '.tar.gz~', '.7z', '.a1']
+
+
+def run(*words, given=b''):
+    return subprocess.run(words, input=given, capture_output=True, timeout=600, check=False,
+                          env={**os.environ, 'LC_ALL': 'C'})
+
+
+class Lines:
+    """Makes lines and flags."""
+
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+
+    def word(self):
+        r = self.r
+        sign = r.choice(['', '-'])
+        return r.choice([
+            lambda: r.choice(MONTHS),
+            lambda: str(r.randrange(-20, 20)),
+            lambda: f'{sign}{r.choice(["", "0", "+"])}{r.randrange(200)}.{r.randrange(100)}',
+            lambda: f'{sign}{r.randrange(10**r.randrange(1, 90))}.{r.randrange(10**9)}',
+            lambda: f'{sign}{r.randrange(20)}{r.choice(["", ".5", "."])}{r.choice("kKMGTPEZYm ")}',
+            lambda: f'{sign}.{"0" * r.randrange(70)}{r.randrange(30)}',
+            lambda: r.choice(FLOATS),
+            lambda: r.choice(NUMBERS),
+            lambda: r.choice(NAMES) + r.choice(VERSIONS) + r.choice(SUFFIXES),
+            lambda: ''.join(r.choice('abABz_.-!Z019 ') for _ in range(r.randrange(8))),
+            lambda: ''.join(r.choice('\0\1\2\3Aa0\x7f\x80\xc8\xfe') for _ in range(r.randrange(6))),
+            lambda: 'a' * r.randrange(20) + r.choice('abA1'),
+            lambda: ''.join(r.choice('ab') for _ in range(r.randrange(4))),
+        ])()
+
+    def letters(self):
+        kind = self.r.choice(['n', 'g', 'h', 'M', 'V', ''])
+        return kind + ('rbf' if kind and kind in 'nghM' else 'rbfdi')
+
+    def place(self, letters, least_char):
+        r = self.r
+        place = str(r.randrange(1, 5))
+        if r.random() < .4:
+            place += f'.{r.randrange(least_char, 6)}'
+        some = r.sample(letters, r.randrange(len(letters) + 1)) if r.random() < .5 else []
+        return place + ''.join(some)
+
+    def flags(self, separator):
+        r = self.r
+        flags = [] if separator is None else ['-t', {'\0': '\\0'}.get(separator, separator)]
+        for _ in range(r.choice([0, 1, 1, 1, 2, 3])):
+            letters = self.letters()
+            end = ',' + self.place(letters, 0) if r.random() < .7 else ''
+            flags += ['-k', self.place(letters, 1) + end]
+        flags += [f'-{r.choice(self.letters())}'] if r.random() < .4 else []
+        return flags + [flag for flag in ('-r', '-b', '-f', '-s', '-u') if r.random() < .2]
+
+    def text(self, separator, end):
+        r = self.r
+        between = separator if separator and r.random() < .8 else r.choice([' ', '\t', '  ', ' \t'])
+        pool = [self.word() for _ in range(r.choice([5, 30, 200]))]
+        lines = (between.join(r.choice(pool) for _ in range(r.randrange(5))).replace(end, '')
+                 for _ in range(r.choice([0, 1, 5, 50, 400, 3000])))
+        return (end.join(lines) + r.choice([end, ''])).encode('latin1')
+
+
+class SortKeys(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = pathlib.Path(self.folder.name) / 'lines'
+
+    def test_order_lines_as_gnu_sort_does(self):
+        compared = 0
+        for seed in range(SEED, SEED + CASES):
+            lines = Lines(seed)
+            separator = lines.r.choice([None, None, ',', '\t', ' ', 'a', '\0'])
+            end = lines.r.choice('\n\n\n\0')
+            flags = lines.flags(separator) + (['-z'] if end == '\0' else [])
+            self.file.write_bytes(lines.text(separator, end))
+            wanted = run('sort', *flags, self.file)
+            told = run(ISOTHERM, 'sort', '--verify', *lines.r.choice(METHODS), *flags, self.file)
+            with self.subTest(seed=seed, flags=flags, told=told.stderr):
+                self.assertEqual(told.returncode, wanted.returncode)
+                self.assertTrue(told.stdout == wanted.stdout)
+            compared += wanted.returncode == 0
+        self.assertGreater(compared, CASES / 2)
+
+    def test_no_number_goes_before_nan_and_nan_before_numbers(self):
+        told = run(ISOTHERM, 'sort', '-g', given=b'-inf\nnan\nx\n-1e5000\n')
+        self.assertEqual(told.stdout, b'x\nnan\n-1e5000\n-inf\n')
+
+    def test_random_order_keeps_equal_keys_together(self):
+        given = b''.join(b'%d %d\n' % (n % 50, n) for n in range(1000))
+        orders = set()
+        for _ in range(4):
+            told = run(ISOTHERM, 'sort', '-R', '-k', '1,1', given=given).stdout.splitlines(True)
+            self.assertEqual(sorted(told), sorted(given.splitlines(True)))
+            keys = [line.split()[0] for line in told]
+            firsts = [key for before, key in zip([None, *keys], keys) if before != key]
+            self.assertEqual(len(firsts), 50)
+            orders.add(tuple(firsts))
+        self.assertGreater(len(orders), 1)
+
+    def test_counts_keys_by_their_order(self):
+        given = b'b 07 x\na 7 y\nc 10 z\n'
+        told = run(ISOTHERM, 'sort', '--count', '--verify', '-n', '-k', '2,2', given=given)
+        self.assertEqual(told.stdout, b'2\t 07\n1\t 10\n', told.stderr)
+        told = run(ISOTHERM, 'sort', '--count', '--verify', '-t', ' ', '-k', '2,2n', '-k', '1,1r',
+                   given=given)
+        self.assertEqual(told.stdout, b'1\t07 b\n1\t7 a\n1\t10 c\n', told.stderr)
+
+    def test_refuses_what_is_no_key(self):
+        for flags in (['-k', '0'], ['-k', '1.0'], ['-k', 'x'], ['-k', '2,2x'], ['-k', '2nV'],
+                      ['-n', '-d'], ['-k', '1.2.3'], ['-t', 'ab'], ['-k', '1,0']):
+            told = run(ISOTHERM, 'sort', *flags)
+            self.assertEqual((told.returncode, told.stderr.count(b'\n')), (2, 1), (flags, told))
+
+
+if __name__ == '__main__':
+    print(f'seed {SEED}', flush=True)
+    unittest.main()
