@@ -186,6 +186,17 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
 base::result<sort_report> sort_files(const std::vector<std::string>& inputs,
                                      const std::string& output, const sort_options& options);
 
+/// A record that is out of order.
+struct disorder {
+  std::uint64_t number = 0;  ///< of the record in its input, from 1
+  std::vector<std::byte> record;
+};
+
+/// Looks in `input` for the first record that should go before its predecessor or, with the option
+/// `unique`, has the same key. Nothing if there is none.
+base::result<std::optional<disorder>> find_disorder(const std::string& input,
+                                                    const sort_options& options);
+
 /// Predicted time of one algorithm.
 struct sort_prediction {
   sort_algorithm algorithm;

@@ -74,6 +74,9 @@ void add_sort_arguments(command c, sort_arguments& a) {
       "--verify", o.check,
       "read the output again, whether it is in order, and the input, whether the output "
       "holds its records (with --unique or --top the order, with --count the sum of counts)");
+  const option check = c.add_switch(
+      "-c,--check", a.check, "do not sort: say where the input is out of order, with status 1");
+  c.add_switch("-C", a.check_silently, "as -c, but say nothing").excludes(check);
   const option plans =
       c.add_switch("--explain", a.explain,
                    "print what each algorithm would take on an emulated device, and do not sort");

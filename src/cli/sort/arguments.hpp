@@ -20,6 +20,7 @@ struct sort_arguments {
   std::vector<std::string> keys;
   std::string key_letters;  // options of keys that have none
   std::optional<std::uint64_t> record_bytes;
+  bool check = false, check_silently = false;
   bool klv = false, zero_terminated = false, progress = false, explain = false, not_durable = false;
 };
 

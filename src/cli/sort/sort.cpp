@@ -68,10 +68,32 @@ void explain(const sort_arguments& a) {
   }
 }
 
+/// Says where the input is out of order, and ends with status 1 then.
+void check_order(const sort_arguments& a) {
+  const std::string_view flag = a.check ? "-c" : "-C";
+  if (a.inputs.size() > 1) refuse_words(fmt::format("{}: name one input", flag));
+  if (a.output != "-") refuse_words(fmt::format("{} writes nothing: leave out -o", flag));
+  const auto found = find_disorder(a.inputs.front(), a.options);
+  if (!found) fail(found.error().message, found.error().code == EINTR ? kInterrupted : 2);
+  if (!*found) return;
+  if (a.check_silently) throw ended{1};
+  const auto& [number, record] = **found;
+  if (a.options.format != record_format::lines) {
+    fail(fmt::format("{}: disorder: record {}", a.inputs.front(), number));
+  }
+  std::string_view text(reinterpret_cast<const char*>(record.data()), record.size());
+  if (text.ends_with(a.options.line_end)) text.remove_suffix(1);
+  fail(fmt::format("{}:{}: disorder: {}", a.inputs.front(), number, text));
+}
+
 void run(sort_arguments& a) {
   auto& o = a.options;
   understand(a);
   if (a.explain) return explain(a);
+  if (a.check || a.check_silently) {
+    o.stop = catch_signals();
+    return check_order(a);
+  }
   for (std::string& input : a.inputs) input = os::spelled_out(input, STDIN_FILENO);
   a.output = os::spelled_out(a.output, STDOUT_FILENO);
   const bool to_file = !os::named_descriptor(a.output);

@@ -64,10 +64,6 @@ key_order::key_order(const sort_options& o)
   made_ = keys_.size() > 1 || (keys_.size() == 1 && !lies_there(keys_.front().key));
 }
 
-part key_order::find(bytes_view line) const {
-  return keys_.empty() ? part{0, line.size()} : keys_.front().finder.find(line);
-}
-
 part key_order::find(std::uint64_t bytes, const key_finder::reading& read) const {
   return keys_.empty() ? part{0, bytes} : keys_.front().finder.find(bytes, read);
 }

@@ -25,7 +25,9 @@ class key_order {
   bool whole_line() const noexcept { return keys_.empty(); }
 
   /// Finds the key where it lies. Requires: !made(). Lines are without their ends.
-  part find(bytes_view line) const;
+  part find(bytes_view line) const {
+    return keys_.empty() ? part{0, line.size()} : keys_.front().finder.find(line);
+  }
   part find(std::uint64_t bytes, const key_finder::reading& read) const;
   /// Makes the key of a line into `key`, whose memory is used again. Bytes behind the first
   /// `enough` may be missing. Requires: made().

@@ -54,6 +54,34 @@ class SortLines(unittest.TestCase):
         self.assertEqual((told.returncode, told.stdout), (1, b''))
         self.assertIn(b'no multiple of the record of 2', told.stderr)
 
+    def test_says_where_the_input_is_out_of_order(self):
+        at = self.at / 'lines'
+        for given, flags, number in ((b'a\nb\nb\n', [], 0), (b'a\nc\nb', [], 3),
+                                     (b'a\nb\nb\n', ['-u'], 3), (b'9\n10\n', ['-n'], 0),
+                                     (b'b 1\na 1\n', ['-k', '2,2'], 2), (b'', [], 0),
+                                     (b'b 1\na 1\n', ['-s', '-k', '2,2'], 0),
+                                     (b'b\0a\0', ['-z', '-r'], 0), (b'a\0b\0', ['-z', '-r'], 2),
+                                     (b'9\n' * 20000 + b'8\n', [], 20001)):
+            at.write_bytes(given)
+            gnu = subprocess.run(['sort', '-c', *flags, at], env={'LC_ALL': 'C'},
+                                 capture_output=True, check=False)
+            told = sort('-c', *flags, at)
+            self.assertEqual(told.returncode, gnu.returncode, (given[:9], flags, told.stderr))
+            self.assertEqual(told.returncode, 1 if number else 0)
+            wanted = gnu.stderr.replace(b'sort: ', b'isotherm: ').replace(b'\0', b'\n')
+            self.assertEqual(told.stderr, wanted)
+            told = sort('-C', *flags, at)
+            self.assertEqual((told.returncode, told.stderr), (gnu.returncode, b''))
+            self.assertEqual(sort('-C', *flags, given=given).returncode, gnu.returncode)
+        for flags in (['-c', '-C', at], ['-c', at, at], ['-c', at, '-o', at],
+                      ['-c', self.at / 'none']):
+            told = sort(*flags)
+            self.assertEqual((told.returncode, told.stderr.count(b'\n')), (2, 1), (flags, told))
+        at.write_bytes(b'aabbab')
+        told = sort('-c', '--record', '2', '--key-size', '2', at)
+        self.assertEqual((told.returncode, told.stderr),
+                         (1, f'isotherm: {at}: disorder: record 3\n'.encode()))
+
 
 if __name__ == '__main__':
     unittest.main()
