@@ -26,6 +26,10 @@ int open_without_name(const std::string& directory, mode_t mode) {
   return fd;
 }
 
+/// Returns the name under which the process itself can open `fd` or link it, where /proc is
+/// mounted.
+std::string name_in_proc(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
 /// fallocate(2), as often as signals interrupt it; 0 or an errno value.
 int change_space(int fd, int mode, std::uint64_t offset, std::uint64_t bytes) {
   for (;;) {
@@ -70,8 +74,19 @@ base::result<file> file::unnamed(const std::string& directory, const std::string
 
 base::result<file> file::linkable(const std::string& path) {
   if (const int e = injected_fault(io_call::create)) return failed("cannot create " + path, e);
-  const int fd = open_without_name(directory_of(path), 0666);
-  if (fd < 0) return failed("cannot create " + path, errno);
+  file f(open_without_name(directory_of(path), 0666), path);
+  if (!f) return failed("cannot create " + path, errno);
+  // link() needs the name that /proc gives the descriptor.
+  if (::access(name_in_proc(f.fd_).c_str(), F_OK) != 0) {
+    return failed("cannot create " + path, EOPNOTSUPP);
+  }
+  return f;
+}
+
+base::result<file> file::writable_in_place(const std::string& path) {
+  if (const int e = injected_fault(io_call::open)) return failed("cannot open " + path, e);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return failed("cannot write to " + path, errno);
   return file(fd, path);
 }
 
@@ -93,7 +108,7 @@ base::result<file> file::again() const {
 base::result<file> file::past_the_cache() const {
   const std::string attempt = "cannot open " + path_ + " past the page cache";
   if (const int e = injected_fault(io_call::open)) return failed(attempt, e);
-  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  const std::string self = name_in_proc(fd_);
   // A read that notes its time in the inode waits for the file system's journal, and so for what a
   // slow disk is writing. Only the file's owner may leave that out.
   constexpr int kFlags = O_RDWR | O_DIRECT | O_CLOEXEC;
@@ -103,32 +118,10 @@ base::result<file> file::past_the_cache() const {
   return file(fd, path_);
 }
 
-base::result<void> file::permit_as(const std::string& path) const {
-  const std::string attempt = "cannot give " + path_ + " the permissions of the file it replaces";
-  if (const int e = injected_fault(io_call::stat)) return failed(attempt, e);
-  struct stat there;
-  struct stat ours;
-  if (::stat(path.c_str(), &there) != 0) {
-    if (errno == ENOENT) return {};
-    return failed(attempt, errno);
-  }
-  if (::fstat(fd_, &ours) != 0) return failed(attempt, errno);
-  mode_t mode = there.st_mode & 0777;  // other contents get no rights beyond reading and writing
-  const bool other = there.st_uid != ours.st_uid || there.st_gid != ours.st_gid;
-  if (other && ::fchown(fd_, there.st_uid, there.st_gid) != 0) {
-    // Without its group, members of ours get what all others had.
-    if (::fchown(fd_, static_cast<uid_t>(-1), there.st_gid) != 0) {
-      mode &= ~mode_t{070} | (mode & 07) << 3;
-    }
-  }
-  if (::fchmod(fd_, mode) != 0) return failed(attempt, errno);
-  return {};
-}
-
 base::result<void> file::link(const std::string& path) const {
   const std::string attempt = "cannot give " + path_ + " its name";
   if (const int e = injected_fault(io_call::link)) return failed(attempt, e);
-  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  const std::string self = name_in_proc(fd_);
   if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
     return failed(attempt, errno);
   }

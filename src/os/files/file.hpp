@@ -40,8 +40,10 @@ class file {
   static base::result<file> unnamed(const std::string& directory,
                                     const std::string& purpose = "a temporary file");
   /// A file without a name, called `path` in messages, that can be linked into the directory of
-  /// `path`. Fails with EOPNOTSUPP on file systems that have no such files.
+  /// `path`. Fails with EOPNOTSUPP on file systems that have no such files, and without /proc.
   static base::result<file> linkable(const std::string& path);
+  /// Opens the existing file `path` for writing, with its contents as they are.
+  static base::result<file> writable_in_place(const std::string& path);
   /// Another handle of what is open as `descriptor`, called `name` in messages.
   static base::result<file> of_descriptor(int descriptor, const std::string& name);
   /// Another handle of the same open file.
@@ -81,10 +83,6 @@ class file {
   base::result<void> discard(std::uint64_t offset, std::uint64_t bytes) const;
   /// Waits until all that was written is on the device.
   base::result<void> sync() const;
-  /// Takes over owner, group and mode (but for set-user-ID and the like) of the file at `path`, if
-  /// there is one. What this process may not give away it keeps; then nobody gets more rights than
-  /// they had.
-  base::result<void> permit_as(const std::string& path) const;
   /// Gives a linkable file the name `path`, which must be free.
   base::result<void> link(const std::string& path) const;
   /// Closes it; on some network file systems this is where a failed write is told.

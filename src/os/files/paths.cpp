@@ -1,5 +1,6 @@
 #include "os/files/paths.hpp"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -54,6 +55,12 @@ std::string link_target(const std::string& path) {
     at = at.parent_path() / next;  // an absolute one replaces all
   }
   return at.string();
+}
+
+bool is_mount_point(const std::string& path) {
+  struct statx s;
+  return ::statx(AT_FDCWD, path.c_str(), 0, STATX_TYPE, &s) == 0 &&
+         (s.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
 std::string directory_of(const std::string& path) {

@@ -25,6 +25,10 @@ bool same_file(const std::string& a, const std::string& b);
 /// Where `path` leads: symbolic links at its end are followed, also to what is not there yet, but
 /// not those of /proc: they stand for open files.
 std::string link_target(const std::string& path);
+/// Whether a file system, or one file of one, is mounted at `path`: a file that a container binds,
+/// for example. Its name cannot be given to another file. False on a kernel before 5.8, which does
+/// not tell.
+bool is_mount_point(const std::string& path);
 /// The directory part of `path`, "." when it has none.
 std::string directory_of(const std::string& path);
 

@@ -18,6 +18,7 @@
 #include <xxhash.h>
 
 #include "base/atomic.hpp"
+#include "os/files/attributes.hpp"
 #include "os/files/file_system.hpp"
 #include "os/files/paths.hpp"
 #include "os/files/spool.hpp"
@@ -139,6 +140,25 @@ void remove_abandoned(const std::string& path, const file* input) {
   }
 }
 
+/// Another handle of `descriptor`, given as `path`, which must be open for writing.
+base::result<file> open_for_writing(int descriptor, const std::string& path) {
+  const std::string name = name_of_descriptor(descriptor, path);
+  auto to = file::of_descriptor(descriptor, name);
+  if (!to) return to;
+  const int how = ::fcntl(to->descriptor(), F_GETFL);
+  if (how >= 0 && (how & O_ACCMODE) != O_RDONLY) return to;
+  return std::unexpected(base::error{name + " is not open for writing", 0});
+}
+
+/// Checks that `target`, where `path` leads, is a regular file or not there.
+base::result<void> check_replaceable(const std::string& path, const std::string& target) {
+  const auto there = identity(target);
+  if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
+  if (!there || there->regular) return {};
+  return std::unexpected(
+      base::error{path + " is not a regular file: name a file for the output", 0});
+}
+
 }  // namespace
 
 void remove_incomplete_files() noexcept {
@@ -149,13 +169,15 @@ void remove_incomplete_files() noexcept {
 
 pending_file::pending_file(pending_file&& other) noexcept
     : file_(std::move(other.file_)),
-      descriptor_(std::move(other.descriptor_)),
+      target_(std::move(other.target_)),
+      in_place_(other.in_place_),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})) {}
 
 pending_file& pending_file::operator=(pending_file&& other) noexcept {
   std::swap(file_, other.file_);
-  std::swap(descriptor_, other.descriptor_);
+  std::swap(target_, other.target_);
+  std::swap(in_place_, other.in_place_);
   std::swap(path_, other.path_);
   std::swap(temporary_, other.temporary_);
   return *this;
@@ -170,27 +192,20 @@ pending_file::~pending_file() {
 base::result<pending_file> pending_file::create(const std::string& path,
                                                 const std::string& directory, const file* input) {
   pending_file p;
-  if (const auto descriptor = named_descriptor(path)) {
-    const std::string name = name_of_descriptor(*descriptor, path);
-    auto to = file::of_descriptor(*descriptor, name);
+  p.path_ = link_target(path);
+  const auto descriptor = named_descriptor(path);
+  if (!descriptor) {
+    if (auto r = check_replaceable(path, p.path_); !r) return std::unexpected(r.error());
+  }
+  p.in_place_ = !descriptor && is_mount_point(p.path_);
+  if (descriptor || p.in_place_) {
+    auto to = descriptor ? open_for_writing(*descriptor, path) : file::writable_in_place(p.path_);
     if (!to) return std::unexpected(to.error());
-    const int how = ::fcntl(to->descriptor(), F_GETFL);
-    if (how < 0 || (how & O_ACCMODE) == O_RDONLY) {
-      return std::unexpected(base::error{name + " is not open for writing", 0});
-    }
     auto f = file::unnamed(waiting_directory(path, directory));
     if (!f) return std::unexpected(f.error());
-    p.path_ = path;
-    p.descriptor_ = std::move(*to);
+    p.target_ = std::move(*to);
     p.file_ = std::move(*f);
     return p;
-  }
-  p.path_ = link_target(path);
-  if (auto there = identity(p.path_); there && !there->regular) {
-    return std::unexpected(
-        base::error{path + " is not a regular file: name a file for the output", 0});
-  } else if (!there && there.error().code != ENOENT) {
-    return std::unexpected(there.error());
   }
   remove_abandoned(p.path_, input);
   auto f = file::linkable(p.path_);
@@ -201,14 +216,31 @@ base::result<pending_file> pending_file::create(const std::string& path,
   }
   if (!f) return std::unexpected(f.error());
   p.file_ = std::move(*f);
-  if (auto r = p.file_.permit_as(p.path_); !r) return std::unexpected(r.error());
+  if (auto r = take_attributes(p.file_, p.path_, kMark); !r) return std::unexpected(r.error());
   return p;
+}
+
+// The old contents stay until there is room for all of the new ones. From then on a stop would only
+// leave a file of both.
+base::result<void> pending_file::overwrite() const {
+  const auto old = target_.size();
+  const auto bytes = file_.size();
+  if (!old) return std::unexpected(old.error());
+  if (!bytes) return std::unexpected(bytes.error());
+  auto room = *bytes > 0 ? target_.take_space(0, *bytes) : base::result<void>{};
+  if (!room && room.error().code != EOPNOTSUPP) {
+    if (auto r = target_.resize(*old); !r) return r;
+    return room;
+  }
+  if (auto r = pour(file_, target_, {}); !r) return r;
+  return target_.resize(*bytes);
 }
 
 // A network file system tells of failed writes when a handle is closed, so one is before the file
 // has its name; the other keeps the lock.
 base::result<void> pending_file::publish(const std::stop_token& stop) {
-  if (descriptor_) return pour(file_, descriptor_, stop);
+  if (in_place_) return overwrite();
+  if (target_) return pour(file_, target_, stop);
   auto other = file_.again();
   if (!other) return std::unexpected(other.error());
   if (auto r = other->close(); !r) return r;
@@ -229,7 +261,7 @@ base::result<void> pending_file::publish(const std::stop_token& stop) {
 }
 
 base::result<void> pending_file::sync_name() const {
-  if (descriptor_) return {};
+  if (target_) return in_place_ ? target_.sync() : base::result<void>{};
   auto r = sync_directory(directory_of(path_));
   if (r) return r;
   return std::unexpected(base::error{path_ +

@@ -25,9 +25,12 @@ class pending_file {
   ~pending_file();
 
   /// Begins a file that will be `path`. Symbolic links at `path` are followed; what is there and
-  /// no regular file is refused, and a regular file leaves it its owner, group and mode.
+  /// no regular file is refused, and a regular file leaves it its owner, rights and extended
+  /// attributes (attributes.hpp).
   /// Where `path` names a descriptor (spool.hpp), that gets the contents from publish(), which end
-  /// up in no file; they wait in `directory`, or, if it is empty, in waiting_directory(path).
+  /// up in no file; where it is a mount point, whose name cannot be given away, publish() writes
+  /// them into the file that is there. Until then they wait in `directory`, or, if it is empty, in
+  /// waiting_directory(path).
   /// What a killed process left of `path` is removed, but for `input` (may be null).
   static base::result<pending_file> create(const std::string& path,
                                            const std::string& directory = {},
@@ -36,17 +39,20 @@ class pending_file {
   const file& handle() const noexcept { return file_; }
   /// Waits until its bytes are on the device: if that is before publish(), the name stands for the
   /// old file or for all of the new one after a crash of the system.
-  base::result<void> sync() const { return descriptor_ ? base::result<void>{} : file_.sync(); }
+  base::result<void> sync() const { return target_ ? base::result<void>{} : file_.sync(); }
   /// Gives it its name, in the place of what had it. Nothing may be written afterwards. A
   /// descriptor that is slow to take the contents is given up, with an error of code EINTR, when
   /// a stop is requested.
   base::result<void> publish(const std::stop_token& stop = {});
-  /// Waits, after publish(), until the name is on the device as well.
+  /// Waits, after publish(), until the name is on the device as well, or the contents of a mount
+  /// point.
   base::result<void> sync_name() const;
 
  private:
+  base::result<void> overwrite() const;
   file file_;
-  file descriptor_;  // open if `path_` names one
+  file target_;            // open if `path_` names a descriptor or a mount point
+  bool in_place_ = false;  // `target_` is a mount point
   std::string path_;
   std::string temporary_;  // its name by now; empty: none
 };

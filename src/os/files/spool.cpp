@@ -18,25 +18,29 @@ constexpr std::size_t kPiece = 1 << 20;
 // A signal can come between the look at the flag and the wait, which it does not end then.
 constexpr int kWaitMilliseconds = 100;
 
+const std::string kOwnDescriptors = "/proc/self/fd/";
+
 /// Whether it was a signal, or a pipe that its owner does not want to wait for.
 bool try_again(const base::error& e) { return e.code == EINTR || e.code == EAGAIN; }
 
 }  // namespace
 
 std::string spelled_out(const std::string& path, int standard) {
-  return path == "-" ? "/proc/self/fd/" + std::to_string(standard) : path;
+  return path == "-" ? kOwnDescriptors + std::to_string(standard) : path;
 }
 
 std::optional<int> named_descriptor(const std::string& path) {
+  const std::filesystem::path at = link_target(path);
+  const auto number = [&at] { return base::parse_number<int>(at.filename().string()); };
+  if (at.parent_path() / "" == kOwnDescriptors) return number();  // also where /proc is not mounted
   std::error_code failure;
   const auto self = std::filesystem::canonical("/proc/self", failure);
   if (failure) return std::nullopt;
-  const std::filesystem::path at = link_target(path);
   const auto parent = std::filesystem::canonical(at.parent_path(), failure);
   const bool of_thread =
       parent.filename() == "fd" && parent.parent_path().parent_path() == self / "task";
   if (failure || (parent != self / "fd" && !of_thread)) return std::nullopt;
-  return base::parse_number<int>(at.filename().string());
+  return number();
 }
 
 std::string name_of_descriptor(int descriptor, const std::string& path) {
@@ -53,7 +57,7 @@ std::string name_of_descriptor(int descriptor, const std::string& path) {
 }
 
 std::string waiting_directory(const std::string& path, const std::string& temporary) {
-  if (!named_descriptor(path)) return directory_of(path);
+  if (!named_descriptor(path) && !is_mount_point(path)) return directory_of(path);
   return temporary.empty() ? usual_directory() : temporary;
 }
 

@@ -23,7 +23,7 @@ std::optional<int> named_descriptor(const std::string& path);
 std::string name_of_descriptor(int descriptor, const std::string& path);
 
 /// Where what is written to `path` waits until it is complete: its own directory; for a descriptor
-/// `temporary`, or, if that is empty, $TMPDIR or /tmp.
+/// or a mount point `temporary`, or, if that is empty, $TMPDIR or /tmp.
 std::string waiting_directory(const std::string& path, const std::string& temporary = {});
 
 /// $TMPDIR or /tmp.
