@@ -116,5 +116,6 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libjemalloc-dev, liburing-dev")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libhwy-dev, libmicrohttpd-dev, zlib1g-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "libfmt-dev, libhwy-dev, liblz4-dev, libmicrohttpd-dev, libzstd-dev, zlib1g-dev")
 include(CPack)

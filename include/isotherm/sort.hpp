@@ -48,6 +48,15 @@ enum class sort_compression {
   off
 };
 
+/// How the bytes of an output are compressed.
+enum class sort_packing {
+  automatic,  ///< by the suffix of the output's name: .gz, .zst, .lz4; none for all others
+  none,
+  gzip,
+  zstd,
+  lz4
+};
+
 /// The stages of a sort whose times are measured apart; names as in the papers.
 enum class sort_stage {
   run_read,
@@ -69,6 +78,7 @@ std::string_view name(sort_algorithm algorithm) noexcept;
 std::vector<sort_algorithm> sort_algorithms();
 std::string_view name(sort_concurrency concurrency) noexcept;
 std::string_view name(sort_compression compression) noexcept;
+std::string_view name(sort_packing packing) noexcept;
 
 /// How the text of a key is ordered; all but `text` and `numeric` as GNU sort's option of that name
 /// does.
@@ -129,6 +139,8 @@ struct sort_options {
   sort_algorithm algorithm = sort_algorithm::automatic;
   sort_concurrency concurrency = sort_concurrency::automatic;
   sort_compression compression = sort_compression::automatic;
+  sort_packing packing = sort_packing::automatic;
+  bool unpack = true;          ///< decompress inputs that begin as gzip, zstd or lz4 files do
   unsigned read_threads = 0;   ///< 0: by the device's numbers; without them one per processor
   unsigned write_threads = 0;  ///< as above
   unsigned sort_threads = 0;   ///< 0: as many as there are processors

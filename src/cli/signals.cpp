@@ -7,6 +7,8 @@ namespace {
 
 std::stop_source* requested = nullptr;  // set once, before any handler can run
 
+bool pipes_were_ignored = false;
+
 /// Without callbacks a request is a few lock-free atomic operations, which a handler may do. It
 /// marks the state while it works and waits for another's mark, so no handler may interrupt it on
 /// its own thread.
@@ -26,9 +28,18 @@ std::stop_token catch_signals() {
     action.sa_handler = before.sa_handler == SIG_IGN ? SIG_IGN : on_signal;
     ::sigaction(s, &action, nullptr);
   }
+  struct sigaction before = {};
   action.sa_handler = SIG_IGN;
-  for (const int s : {SIGPIPE, SIGXFSZ}) ::sigaction(s, &action, nullptr);
+  ::sigaction(SIGXFSZ, &action, nullptr);
+  ::sigaction(SIGPIPE, &action, &before);
+  pipes_were_ignored = before.sa_handler == SIG_IGN;
   return source.get_token();
+}
+
+void end_as_by_closed_pipe() {
+  if (pipes_were_ignored) return;
+  ::signal(SIGPIPE, SIG_DFL);
+  ::raise(SIGPIPE);
 }
 
 }  // namespace isotherm::cli

@@ -86,14 +86,16 @@ std::uint64_t output_bytes(const input_facts& in, const sort_options& o) {
   return wanted == records ? in.bytes : in.bytes / std::max<std::uint64_t>(1, records) * wanted;
 }
 
-/// Checks that the output is not the input, and that there is room for `bytes` of it.
+/// Checks that the output does not grow the input, and that there is room for `bytes` of it.
 base::result<void> check_output(const places& at, const std::string& directory,
                                 std::uint64_t bytes) {
   auto input = os::identity(at.input.handle());
   if (!input) return std::unexpected(input.error());
   auto there = os::identity(at.output);
-  if (there && *input == *there) {
-    return refused(at.output + " is the input itself: name another file for the output");
+  if (there && *input == *there && os::is_stream(at.output)) {
+    return refused(
+        "the output would be appended to the input while that is read: name the file "
+        "by -o");
   }
   if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
   if (auto r = os::check_writable(directory); !r) return r;

@@ -42,7 +42,7 @@ base::result<std::optional<disorder>> find_disorder(const std::string& input,
   sort::job j(options, nullptr);
   auto in = sort::source::open_or_copy(
       j, {os::spelled_out(input, STDIN_FILENO)},
-      options.temporary_directory.empty() ? os::usual_directory() : options.temporary_directory);
+      options.temporary_directory.empty() ? os::usual_directory() : options.temporary_directory, 0);
   if (!in) return std::unexpected(in.error());
   if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
   sort::plan p;

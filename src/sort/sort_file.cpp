@@ -11,12 +11,13 @@
 #include "device/emulation.hpp"
 #include "os/clock.hpp"
 #include "os/files/paths.hpp"
-#include "os/files/pending_file.hpp"
 #include "os/files/spool.hpp"
+#include "os/memory/available_memory.hpp"
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 #include "sort/choice.hpp"
 #include "sort/examine.hpp"
+#include "sort/output/destination.hpp"
 #include "sort/plan/context.hpp"
 #include "sort/verify.hpp"
 
@@ -49,19 +50,6 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
   }
 }
 
-/// Gives the output its name unless the sort was interrupted. With the option `durable`, syncs the
-/// output's bytes before that and its name afterwards.
-base::result<void> put_in_place(sort::job& j, os::pending_file& out) {
-  if (j.options.durable) {
-    const sort::stage_timer timer(j, sort_stage::sync);
-    j.keep(out.sync());
-  }
-  if (auto r = j.status(); !r) return r;
-  if (auto r = out.publish(j.options.stop); !r || !j.options.durable) return r;
-  const sort::stage_timer timer(j, sort_stage::sync);
-  return out.sync_name();
-}
-
 /// Refuses options that cannot succeed; gathers the facts, and chooses the plan by them.
 base::result<sort::choice> decide(const sort::places& at, const sort_options& options,
                                   const device::model* numbers) {
@@ -75,9 +63,49 @@ base::result<sort::choice> decide(const sort::places& at, const sort_options& op
   return sort::choice{*p, chosen->predicted};
 }
 
+/// How the algorithms that may run write, by the options.
+sort::arrival arrival_of(const sort_options& o) {
+  const bool anywhere =
+      o.check || o.algorithm == sort_algorithm::samplesort || o.device.starts_with("emu:");
+  return anywhere ? sort::arrival::anywhere : sort::arrival::in_order;
+}
+
+/// The options by which the sort itself is planned: its output takes a part of the memory, and one
+/// that takes bytes in order is written beside the gathering of the next.
+base::result<sort_options> planned(const std::string& output, sort_options o, unsigned packers) {
+  const bool in_order =
+      arrival_of(o) == sort::arrival::in_order && (packers > 0 || os::is_stream(output));
+  if (in_order && o.concurrency == sort_concurrency::automatic) {
+    o.concurrency = sort_concurrency::io_overlap;
+  }
+  if (packers == 0) return o;
+  if (o.memory_bytes == 0) o.memory_bytes = os::available_memory() / 2;
+  const std::uint64_t taken = packers * sort::kPackerBytes;
+  if (o.memory_bytes < sort::kSmallestLimit + taken) {
+    return std::unexpected(
+        base::error{fmt::format("--memory {} is too little to compress the output, too: give at "
+                                "least {} MiB",
+                                o.memory_bytes, (sort::kSmallestLimit + taken) >> 20),
+                    0});
+  }
+  o.memory_bytes -= taken;
+  return o;
+}
+
+/// Bytes of the memory limit that a copy of the input may take, so that the sort has room beside
+/// it.
+std::uint64_t room_for_input(const sort_options& o) {
+  const std::uint64_t limit = o.memory_bytes != 0 ? o.memory_bytes : os::available_memory() / 2;
+  return o.device.starts_with("emu:") ? 0 : limit / 16 * 7;
+}
+
 base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const std::string& output,
-                                  const sort_options& options) {
+                                  const sort_options& asked) {
   const std::uint64_t start = os::monotonic_ns();
+  const unsigned packers = sort::packing_threads(asked, output);
+  const auto with_memory = planned(output, asked, packers);
+  if (!with_memory) return std::unexpected(with_memory.error());
+  const sort_options& options = *with_memory;
   auto device = sort::find_device(options.device);
   if (!device) return std::unexpected(device.error());
   std::optional<device::emulation> emulation;
@@ -86,24 +114,29 @@ base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const 
   const std::string directory = options.temporary_directory.empty() ? os::waiting_directory(output)
                                                                     : options.temporary_directory;
   sort::job j(options, emulation ? &*emulation : nullptr);
-  auto in = sort::source::open_or_copy(j, inputs, directory);
+  auto in = sort::source::open_or_copy(j, inputs, directory, room_for_input(options));
   if (!in) return std::unexpected(in.error());
   auto chosen = decide({*in, output, directory}, options, numbers);
   if (!chosen) return std::unexpected(chosen.error());
   const sort::plan& p = chosen->plan;
+  if (in->in_memory() && !p.map_input && !p.integers) {
+    if (auto r = in->leave_memory(directory); !r) return std::unexpected(r.error());
+  }
   if (p.map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
-  auto out = os::pending_file::create(output, directory, &in->handle());
+  auto out =
+      sort::destination::open(j, output, directory, in->handle(), arrival_of(options), packers);
   if (!out) return std::unexpected(out.error());
   const sort::record_layout layout(options);
   const sort::context ctx{j, p, *in, layout};
   const sort::outcome o = sort::find(p.algorithm).run(ctx, out->handle(), directory);
   if (options.check && !j.stopped()) sort::verify(ctx, out->handle(), o);
-  if (auto r = j.status(); !r) return std::unexpected(r.error());
+  if (auto r = out->explain(j.status()); !r) return std::unexpected(r.error());
   if (auto r = in->check_unchanged(); !r) return std::unexpected(r.error());
-  if (auto r = put_in_place(j, *out); !r) return std::unexpected(r.error());
+  if (auto r = out->finish(j); !r) return std::unexpected(r.error());
   sort_report report;
   report.input_bytes = in->size();
   describe(report, j, p, o, numbers);
+  report.output_bytes = out->packed_bytes() != 0 ? out->packed_bytes() : report.output_bytes;
   report.predicted_seconds = chosen->predicted.seconds;
   report.seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
   return report;

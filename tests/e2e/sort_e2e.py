@@ -307,11 +307,9 @@ def streams(d):
                          stderr=subprocess.PIPE)
     assert p.stdout.read(10) == expected[:10]
     p.stdout.close()
-    said = p.stderr.read()
-    assert p.wait() == 1 and b"Broken pipe" in said and said.count(b"\n") == 1, said
-    assert b"standard output" in said and b"/proc" not in said, said
+    assert p.stderr.read() == b"" and p.wait() == -signal.SIGPIPE
     for words, said in ((f"$1 sort $R {d}/in -o - > /dev/full", "No space left"),
-                        (f"$1 sort $R {d}/in -o - >> {d}/in", "is the input itself"),
+                        (f"$1 sort $R {d}/in -o - >> {d}/in", "would be appended"),
                         (f"$1 sort $R {d}/in -o - --json - > {d}/new", "--json -"),
                         (f"$1 sort $R - -o {d}/other --json {d}/in < {d}/in", "would replace"),
                         (f"$1 sort $R {d}/in -o - --json {d}/new > {d}/new", "would replace"),
@@ -438,7 +436,6 @@ def bad_requests(d):
     for args in (["sort", *RECORDS, d + "/odd", "-o", d + "/new"],
                  ["sort", *RECORDS, d + "/odd", d + "/in", "-o", d + "/new"],
                  ["sort", *RECORDS, d + "/none", "-o", d + "/new"],
-                 ["sort", *RECORDS, d + "/in", "-o", d + "/in"],
                  ["sort", *RECORDS, d + "/in", "-o", d + "/no/new"],
                  ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--key-size", "101"],
                  ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--json", d + "/in"],
@@ -524,10 +521,6 @@ def mistakes_in_the_command_line(d):
         assert r.returncode == 1 and r.stderr.count("\n") == 1, (args, r)
         assert "SUCCESS" not in r.stderr and not os.path.exists(d + "/new"), (args, r)
     assert must("--version").stdout.count(".") == 2
-    os.mkfifo(d + "/pipe")
-    r = run("sort", d + "/pipe", "-o", d + "/new")  # nobody writes to it: that is not waited for
-    assert r.returncode == 1 and "not a regular file" in r.stderr, r
-    os.remove(d + "/pipe")
 
 
 if not ONLY_LIMITS:

@@ -37,8 +37,8 @@ SUBFOLDERS = {
     'lab': [['workload', 'records', 'charts', 'emulation'], ['bench', 'policies'], ['tiers'],
             ['micro', 'experiments']],
     'server': [['timing'], ['management'], ['commands']],
-    'sort': [['job'], ['keys'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
-             ['index_sort'], ['algorithms']],
+    'sort': [['job'], ['packed', 'keys'], ['input'], ['coding'], ['plan'], ['runs'],
+             ['cost', 'output'], ['index_sort'], ['algorithms']],
 }
 # What a folder must not include although it is lower, and the one file that may.
 FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}

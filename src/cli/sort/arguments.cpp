@@ -1,12 +1,15 @@
 #include "cli/sort/arguments.hpp"
 
-#include <cstdint>
+#include <unistd.h>
 
-#include "base/numbers.hpp"
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+
+#include "base/error.hpp"
 #include "cli/fail.hpp"
 #include "cli/sort/keys.hpp"
-#include "cli/sort/text.hpp"
-#include "os/files/file_system.hpp"
+#include "os/files/spool.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -35,7 +38,7 @@ void add_format_options(command c, sort_arguments& a) {
 }
 
 /// How to sort, and with what.
-void add_method_options(command c, sort_options& o, std::string& memory) {
+void add_method_options(command c, sort_options& o) {
   c.add_choice("--algorithm", o.algorithm, sort_algorithms(), "how to sort");
   c.add_choice("--concurrency", o.concurrency,
                {sort_concurrency::automatic, sort_concurrency::no_sync,
@@ -45,15 +48,27 @@ void add_method_options(command c, sort_options& o, std::string& memory) {
                {sort_compression::automatic, sort_compression::on, sort_compression::off},
                "whether runs of an index map are compressed; auto: on an emulated device, when it "
                "pays");
-  c.add("--memory", memory,
-        "limit of resident memory, such as 512mb; half of what is available if not given");
-  c.add("--tmp", o.temporary_directory, "directory for runs; the output's if not given");
   c.add("--device", o.device,
         "profile of `device probe`, or an emulated device: emu:pmem, emu:bd@1/8, ...");
-  c.add("--read-threads", o.read_threads, "threads that read; the device decides").hide_default();
-  c.add("--write-threads", o.write_threads, "threads that write; the device decides")
-      .hide_default();
-  c.add("--sort-threads", o.sort_threads, "threads that sort").hide_default();
+}
+
+/// Reads the names of inputs that --files0-from tells of.
+std::vector<std::string> named_inputs(const sort_arguments& a) {
+  if (!a.inputs.empty()) refuse_words("--files0-from names the inputs: name no others");
+  std::ifstream in(os::spelled_out(a.names, STDIN_FILENO), std::ios::binary);
+  std::vector<std::string> names;
+  for (std::string name; std::getline(in, name, '\0');) {
+    if (name.empty()) fail("--files0-from " + a.names + ": a name is empty");
+    if (name == "-" && a.names == "-") {
+      fail("--files0-from -: standard input has the names: name another input than -");
+    }
+    names.push_back(name);
+  }
+  if (in.bad() || !in.eof()) {
+    fail(base::system_error("cannot read " + a.names, errno).message);
+  }
+  if (names.empty()) fail("--files0-from " + a.names + ": it names no input");
+  return names;
 }
 
 }  // namespace
@@ -62,11 +77,22 @@ void add_sort_arguments(command c, sort_arguments& a) {
   auto& o = a.options;
   c.free_short_help();
   c.add_words("inputs", a.inputs, "files to sort together; - or none: standard input");
+  c.add("--files0-from", a.names,
+        "file that names the inputs, each ended by a zero byte; - for "
+        "standard input");
   c.add("-o,--output", a.output,
-        "file to write, replaced only when the sort is complete; - for standard output");
+        "file to write, replaced only when the sort is complete, so that it may be an input; - for "
+        "standard output");
+  c.add_choice("--pack", o.packing,
+               {sort_packing::automatic, sort_packing::none, sort_packing::gzip, sort_packing::zstd,
+                sort_packing::lz4},
+               "compression of the output; auto: by the suffix of its name, .gz, .zst or .lz4");
+  c.add_switch("--no-unpack", a.as_it_is,
+               "sort inputs that are compressed (gzip, zstd, lz4) as they are");
   add_format_options(c, a);
   add_key_flags(c, a);
-  add_method_options(c, o, a.memory);
+  add_method_options(c, o);
+  add_resources(c, a.resources, o);
   c.add_switch("--no-fsync", a.not_durable,
                "do not wait for the disk: after a crash of the system the output may be "
                "incomplete");
@@ -90,17 +116,11 @@ void understand(sort_arguments& a) {
              : a.record_bytes ? record_format::fixed
                               : record_format::lines;
   o.record_bytes = a.record_bytes.value_or(o.record_bytes);
+  if (!a.names.empty()) a.inputs = named_inputs(a);
   if (a.inputs.empty()) a.inputs.emplace_back("-");
+  if (a.as_it_is) o.unpack = false;
   if (a.not_durable) o.durable = false;
-  if (!a.memory.empty()) {
-    const auto bytes = base::parse_bytes(a.memory);
-    if (!bytes) refuse_words("--memory is '" + a.memory + "', but takes bytes, 64mb or 4gb");
-    if (*bytes == 0) refuse_words("--memory 0 is too little: 32mb will do");
-    o.memory_bytes = *bytes;
-  }
-  if (!o.temporary_directory.empty()) {
-    if (auto r = os::check_writable(o.temporary_directory); !r) fail("--tmp: " + r.error().message);
-  }
+  understand(a.resources, o);
   understand_keys(a);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/parser/command.hpp"
+#include "cli/sort/resources.hpp"
 
 namespace isotherm::cli {
 
@@ -16,12 +17,14 @@ namespace isotherm::cli {
 struct sort_arguments {
   sort_options options;
   std::vector<std::string> inputs;
-  std::string output = "-", memory, separator, json;
+  std::string output = "-", names, separator, json;
+  cli::resources resources;
   std::vector<std::string> keys;
   std::string key_letters;  // options of keys that have none
   std::optional<std::uint64_t> record_bytes;
   bool check = false, check_silently = false;
   bool klv = false, zero_terminated = false, progress = false, explain = false, not_durable = false;
+  bool as_it_is = false;
 };
 
 /// Adds the arguments to `described`; they are read into `given`, which must outlive it.

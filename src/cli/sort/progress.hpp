@@ -8,8 +8,8 @@
 
 namespace isotherm::cli {
 
-/// One line for each stage that is new. On a terminal the line says the stage of the moment, and
-/// counts up; a stage that comes once more overwrites it.
+/// One line for each stage that is new. On a terminal the line says the stage of the moment, its
+/// percentage and how long it will still take; a stage that comes once more overwrites it.
 class sort_progress {
  public:
   sort_progress();
@@ -18,9 +18,13 @@ class sort_progress {
   void finish();
 
  private:
+  std::string time_left(double part) const;
+
   const bool terminal_;
   unsigned seen_ = 0;
   std::string shown_;  // the line on the terminal
+  std::string stage_;  // its stage, and when that began
+  std::uint64_t began_ns_ = 0;
 };
 
 }  // namespace isotherm::cli

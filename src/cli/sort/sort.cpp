@@ -106,6 +106,7 @@ void run(sort_arguments& a) {
   if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = std::ref(printer);
   auto report = sort_files(a.inputs, a.output, o);
   printer.finish();
+  if (!report && report.error().code == EPIPE) end_as_by_closed_pipe();
   if (!report) fail(report.error().message, report.error().code == EINTR ? kInterrupted : 1);
   if (a.json == "-") {
     fmt::print("{}", to_json(*report));

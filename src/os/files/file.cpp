@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,9 @@
 namespace isotherm::os {
 namespace {
 
+constexpr std::size_t kLargePipe = 1 << 20;  // as large as a user may make one
+// A signal can come between the look at the flag and the wait, which it does not end then.
+constexpr int kWaitMilliseconds = 100;
 constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // below the system's limit of 2 GiB
 
 /// A descriptor of a new file that has no name; -1 with EOPNOTSUPP where the file system has no
@@ -97,6 +101,45 @@ base::result<file> file::of_descriptor(int descriptor, const std::string& name) 
   return file(fd, name);
 }
 
+base::result<file> file::in_memory(const std::string& purpose) {
+  const std::string attempt = "cannot create " + purpose + " in memory";
+  if (const int e = injected_fault(io_call::create)) return failed(attempt, e);
+  const int fd = ::memfd_create("isotherm", MFD_CLOEXEC);
+  if (fd < 0) return failed(attempt, errno);
+  return file(fd, purpose + " in memory");
+}
+
+base::result<pipe_ends> file::pipe(const std::string& purpose) {
+  const std::string attempt = "cannot create " + purpose;
+  if (const int e = injected_fault(io_call::create)) return failed(attempt, e);
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return failed(attempt, errno);
+  pipe_ends ends{file(fds[0], purpose), file(fds[1], purpose)};
+  ends.writing.widen_pipe();
+  ::fcntl(fds[1], F_SETFL, O_NONBLOCK);
+  ends.writing.in_order_ = {kLargePipe, {}};
+  return ends;
+}
+
+// Only an open file of the process's own may be told not to wait: others that share this one would
+// meet that too.
+base::result<file> file::in_order(const std::stop_token& stop) const {
+  const std::string attempt = "cannot write to " + path_;
+  if (const int e = injected_fault(io_call::open)) return failed(attempt, e);
+  struct stat s;
+  if (::fstat(fd_, &s) != 0) return failed(attempt, errno);
+  const int own = S_ISFIFO(s.st_mode)
+                      ? ::open(name_in_proc(fd_).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+                      : -1;
+  file f(own >= 0 ? own : ::fcntl(fd_, F_DUPFD_CLOEXEC, 0), path_);
+  if (!f) return failed(attempt, errno);
+  f.widen_pipe();
+  f.in_order_ = {own >= 0 || S_ISREG(s.st_mode) ? kLargePipe : kNoWait, stop};
+  return f;
+}
+
+void file::widen_pipe() const noexcept { ::fcntl(fd_, F_SETPIPE_SZ, static_cast<int>(kLargePipe)); }
+
 base::result<file> file::again() const {
   if (const int e = injected_fault(io_call::open))
     return failed("cannot open " + path_ + " again", e);
@@ -159,7 +202,27 @@ base::result<void> file::read(std::span<std::byte> target, std::uint64_t offset)
   return std::unexpected(base::error{path_ + " ended early: it was cut while being read", 0});
 }
 
+base::result<void> file::append(std::span<const std::byte> source) const {
+  while (!source.empty()) {
+    if (in_order_->stop.stop_requested()) {
+      return std::unexpected(
+          base::error{"interrupted: what " + path_ + " got is not complete", EINTR});
+    }
+    const auto ready = writable(kWaitMilliseconds);
+    if (!ready) return std::unexpected(ready.error());
+    if (!*ready) continue;
+    const auto n = write_next(source.first(std::min(source.size(), in_order_->at_once)));
+    if (n) {
+      source = source.subspan(*n);
+    } else if (n.error().code != EINTR && n.error().code != EAGAIN) {
+      return std::unexpected(n.error());
+    }
+  }
+  return {};
+}
+
 base::result<void> file::write(std::span<const std::byte> source, std::uint64_t offset) const {
+  if (in_order_) return append(source);
   std::size_t done = 0;
   while (done < source.size()) {
     if (const int e = injected_fault(io_call::write)) return failed("cannot write " + path_, e);

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -20,14 +22,20 @@ struct file_state {
   friend bool operator==(const file_state&, const file_state&) = default;
 };
 
+struct pipe_ends;
+
 /// An open file. Movable, closes itself. Reads and writes at offsets are safe from any thread.
 class file {
  public:
   file() noexcept = default;
-  file(file&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+  file(file&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)),
+        path_(std::move(other.path_)),
+        in_order_(std::move(other.in_order_)) {}
   file& operator=(file&& other) noexcept {
     std::swap(fd_, other.fd_);
     std::swap(path_, other.path_);
+    std::swap(in_order_, other.in_order_);
     return *this;
   }
   ~file();
@@ -46,6 +54,18 @@ class file {
   static base::result<file> writable_in_place(const std::string& path);
   /// Another handle of what is open as `descriptor`, called `name` in messages.
   static base::result<file> of_descriptor(int descriptor, const std::string& name);
+  /// A file that lies in memory, called `purpose` in messages: gone when closed.
+  static base::result<file> in_memory(const std::string& purpose);
+  /// A pipe, called `purpose` in messages. Its writing end is in_order().
+  static base::result<pipe_ends> pipe(const std::string& purpose);
+  /// Another handle of what is open here, a pipe, a terminal or a regular file, to which write()
+  /// appends at its position, whatever the offset: writes must come in order. They end with an
+  /// error of code EINTR when a stop is requested.
+  base::result<file> in_order(const std::stop_token& stop) const;
+  /// Whether it is such a handle.
+  bool is_in_order() const noexcept { return in_order_.has_value(); }
+  /// Lets a pipe hold as much as it may, so that its ends wait less often. A wish.
+  void widen_pipe() const noexcept;
   /// Another handle of the same open file.
   base::result<file> again() const;
   /// The same file opened once more, for accesses past the page cache (O_DIRECT), of which reads
@@ -95,8 +115,21 @@ class file {
  private:
   file(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
   base::result<bool> ready(short events, int milliseconds) const;
+  base::result<void> append(std::span<const std::byte> source) const;
+
+  /// How write() appends.
+  struct appending {
+    std::size_t at_once;  ///< bytes that one call takes without waiting for a reader
+    std::stop_token stop;
+  };
   int fd_ = -1;
   std::string path_;
+  std::optional<appending> in_order_;
+};
+
+struct pipe_ends {
+  file reading;
+  file writing;
 };
 
 }  // namespace isotherm::os

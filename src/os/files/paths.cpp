@@ -13,12 +13,19 @@
 #include "os/files/failure.hpp"
 
 namespace isotherm::os {
+namespace {
+
+file_identity identity_of(const struct stat& s) {
+  return {s.st_dev, s.st_ino, S_ISREG(s.st_mode), S_ISFIFO(s.st_mode) || S_ISCHR(s.st_mode)};
+}
+
+}  // namespace
 
 base::result<file_identity> identity(const std::string& path) {
   if (const int e = injected_fault(io_call::stat)) return failed("cannot examine " + path, e);
   struct stat s;
   if (::stat(path.c_str(), &s) != 0) return failed("cannot examine " + path, errno);
-  return file_identity{s.st_dev, s.st_ino, S_ISREG(s.st_mode)};
+  return identity_of(s);
 }
 
 base::result<file_identity> identity(const file& f) {
@@ -26,7 +33,7 @@ base::result<file_identity> identity(const file& f) {
   if (const int e = injected_fault(io_call::stat)) return failed(attempt, e);
   struct stat s;
   if (::fstat(f.descriptor(), &s) != 0) return failed(attempt, errno);
-  return file_identity{s.st_dev, s.st_ino, S_ISREG(s.st_mode)};
+  return identity_of(s);
 }
 
 bool same_file(const std::string& a, const std::string& b) {

@@ -14,6 +14,7 @@ struct file_identity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   bool regular = false;
+  bool stream = false;  ///< a pipe or a character device: read and written in order only
   friend bool operator==(const file_identity&, const file_identity&) = default;
 };
 /// Of an existing file; an error of code ENOENT if there is none.

@@ -140,16 +140,6 @@ void remove_abandoned(const std::string& path, const file* input) {
   }
 }
 
-/// Another handle of `descriptor`, given as `path`, which must be open for writing.
-base::result<file> open_for_writing(int descriptor, const std::string& path) {
-  const std::string name = name_of_descriptor(descriptor, path);
-  auto to = file::of_descriptor(descriptor, name);
-  if (!to) return to;
-  const int how = ::fcntl(to->descriptor(), F_GETFL);
-  if (how >= 0 && (how & O_ACCMODE) != O_RDONLY) return to;
-  return std::unexpected(base::error{name + " is not open for writing", 0});
-}
-
 /// Checks that `target`, where `path` leads, is a regular file or not there.
 base::result<void> check_replaceable(const std::string& path, const std::string& target) {
   const auto there = identity(target);
@@ -193,13 +183,13 @@ base::result<pending_file> pending_file::create(const std::string& path,
                                                 const std::string& directory, const file* input) {
   pending_file p;
   p.path_ = link_target(path);
-  const auto descriptor = named_descriptor(path);
-  if (!descriptor) {
+  const bool stream = is_stream(p.path_);
+  if (!stream) {
     if (auto r = check_replaceable(path, p.path_); !r) return std::unexpected(r.error());
   }
-  p.in_place_ = !descriptor && is_mount_point(p.path_);
-  if (descriptor || p.in_place_) {
-    auto to = descriptor ? open_for_writing(*descriptor, path) : file::writable_in_place(p.path_);
+  p.in_place_ = !stream && is_mount_point(p.path_);
+  if (stream || p.in_place_) {
+    auto to = stream ? open_stream(path) : file::writable_in_place(p.path_);
     if (!to) return std::unexpected(to.error());
     auto f = file::unnamed(waiting_directory(path, directory));
     if (!f) return std::unexpected(f.error());
@@ -232,7 +222,7 @@ base::result<void> pending_file::overwrite() const {
     if (auto r = target_.resize(*old); !r) return r;
     return room;
   }
-  if (auto r = pour(file_, target_, {}); !r) return r;
+  if (auto r = pour(file_, target_); !r) return r;
   return target_.resize(*bytes);
 }
 
@@ -240,7 +230,10 @@ base::result<void> pending_file::overwrite() const {
 // has its name; the other keeps the lock.
 base::result<void> pending_file::publish(const std::stop_token& stop) {
   if (in_place_) return overwrite();
-  if (target_) return pour(file_, target_, stop);
+  if (target_) {
+    auto to = target_.in_order(stop);
+    return to ? pour(file_, *to) : std::unexpected(to.error());
+  }
   auto other = file_.again();
   if (!other) return std::unexpected(other.error());
   if (auto r = other->close(); !r) return r;

@@ -1,5 +1,7 @@
 #include "os/files/spool.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,8 +58,25 @@ std::string name_of_descriptor(int descriptor, const std::string& path) {
   }
 }
 
+bool is_stream(const std::string& path) {
+  if (named_descriptor(path)) return true;
+  struct stat there;
+  return ::stat(path.c_str(), &there) == 0 && (S_ISFIFO(there.st_mode) || S_ISCHR(there.st_mode));
+}
+
+base::result<file> open_stream(const std::string& path) {
+  const auto descriptor = named_descriptor(path);
+  if (!descriptor) return file::writable_in_place(path);
+  const std::string name = name_of_descriptor(*descriptor, path);
+  auto to = file::of_descriptor(*descriptor, name);
+  if (!to) return to;
+  const int how = ::fcntl(to->descriptor(), F_GETFL);
+  if (how >= 0 && (how & O_ACCMODE) != O_RDONLY) return to;
+  return std::unexpected(base::error{name + " is not open for writing", 0});
+}
+
 std::string waiting_directory(const std::string& path, const std::string& temporary) {
-  if (!named_descriptor(path) && !is_mount_point(path)) return directory_of(path);
+  if (!is_stream(path) && !is_mount_point(path)) return directory_of(path);
   return temporary.empty() ? usual_directory() : temporary;
 }
 
@@ -78,70 +97,60 @@ base::result<bool> holds_still(const file& f) {
   return (*there == 1) == (*bytes > 0);
 }
 
+// A pipe that no program writes to yet has nothing to read, but no end either: poll() tells.
 base::result<input_file> open_input(const std::string& path) {
   const auto descriptor = named_descriptor(path);
   auto f = descriptor ? file::of_descriptor(*descriptor, name_of_descriptor(*descriptor, path))
                       : file::open(path);
   if (!f) return std::unexpected(f.error());
+  const auto kind = identity(*f);
+  if (!kind) return std::unexpected(kind.error());
+  if (!kind->regular && (descriptor || kind->stream)) {
+    f->widen_pipe();
+    return input_file{std::move(*f), false};
+  }
   const auto still = holds_still(*f);
-  if (!still && !descriptor) return std::unexpected(still.error());
-  return input_file{std::move(*f), still && *still};
+  if (!still) return std::unexpected(still.error());
+  return input_file{std::move(*f), *still};
 }
 
-base::result<std::uint64_t> append(const file& from, const file& to, std::uint64_t offset,
-                                   const std::stop_token& stop) {
-  auto piece = buffer::reserve(kPiece);
-  if (!piece) return std::unexpected(piece.error());
-  for (;;) {
-    if (stop.stop_requested()) {
-      return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
-    }
+base::result<std::size_t> read_waiting(const file& from, std::span<std::byte> target,
+                                       const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
     const auto ready = from.readable(kWaitMilliseconds);
     if (!ready) return std::unexpected(ready.error());
     if (!*ready) continue;
-    const auto n = from.read_next({piece->data(), piece->size()});
-    if (!n && try_again(n.error())) continue;
-    if (!n) return std::unexpected(n.error());
-    if (*n == 0) return offset;
-    if (auto r = to.write({piece->data(), *n}, offset); !r) return std::unexpected(r.error());
-    offset += *n;
+    auto n = from.read_next(target);
+    if (n || !try_again(n.error())) return n;
   }
+  return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
 }
 
 base::result<file> spool(const file& from, const std::string& directory,
                          const std::stop_token& stop) {
   auto to = file::unnamed(directory);
+  auto piece = buffer::reserve(kPiece);
   if (!to) return to;
-  if (auto r = append(from, *to, 0, stop); !r) return std::unexpected(r.error());
-  return to;
+  if (!piece) return std::unexpected(piece.error());
+  for (std::uint64_t offset = 0;;) {
+    const auto n = read_waiting(from, {piece->data(), piece->size()}, stop);
+    if (!n) return std::unexpected(n.error());
+    if (*n == 0) return to;
+    if (auto r = to->write({piece->data(), *n}, offset); !r) return std::unexpected(r.error());
+    offset += *n;
+  }
 }
 
-base::result<void> pour(const file& f, const file& to, const std::stop_token& stop) {
+base::result<void> pour(const file& f, const file& to) {
   auto bytes = f.size();
   auto piece = buffer::reserve(kPiece);
-  const auto kind = identity(to);
   if (!bytes) return std::unexpected(bytes.error());
   if (!piece) return std::unexpected(piece.error());
-  if (!kind) return std::unexpected(kind.error());
-  const std::size_t at_once = kind->regular ? kPiece : file::kNoWait;
-  for (std::uint64_t offset = 0; offset < *bytes;) {
+  for (std::uint64_t offset = 0; offset < *bytes; offset += kPiece) {
     const std::span<std::byte> part(piece->data(),
                                     std::min<std::uint64_t>(kPiece, *bytes - offset));
     if (auto r = f.read(part, offset); !r) return r;
-    for (std::size_t done = 0; done < part.size();) {
-      if (stop.stop_requested()) {
-        return std::unexpected(
-            base::error{"interrupted: what " + to.path() + " got is not complete", EINTR});
-      }
-      const auto ready = to.writable(kWaitMilliseconds);
-      if (!ready) return std::unexpected(ready.error());
-      if (!*ready) continue;
-      const auto n = to.write_next(part.subspan(done, std::min(at_once, part.size() - done)));
-      if (!n && try_again(n.error())) continue;
-      if (!n) return std::unexpected(n.error());
-      done += *n;
-    }
-    offset += part.size();
+    if (auto r = to.write(part, offset); !r) return r;
   }
   return {};
 }

@@ -3,7 +3,9 @@
 // first put into a file without a name; what they are to get waits in one until it is complete.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 
@@ -22,8 +24,14 @@ std::optional<int> named_descriptor(const std::string& path);
 /// user's `-`, and likewise for the other standard descriptors; `path` for all others.
 std::string name_of_descriptor(int descriptor, const std::string& path);
 
-/// Where what is written to `path` waits until it is complete: its own directory; for a descriptor
-/// or a mount point `temporary`, or, if that is empty, $TMPDIR or /tmp.
+/// Whether `path` names a descriptor, a pipe or a character device: no file that can be replaced.
+bool is_stream(const std::string& path);
+
+/// Opens such a path for writing; waits until a program reads from a pipe.
+base::result<file> open_stream(const std::string& path);
+
+/// Where what is written to `path` waits until it is complete: its own directory; for a stream or a
+/// mount point `temporary`, or, if that is empty, $TMPDIR or /tmp.
 std::string waiting_directory(const std::string& path, const std::string& temporary = {});
 
 /// $TMPDIR or /tmp.
@@ -37,20 +45,20 @@ struct input_file {
   file handle;
   bool still = false;  ///< else it is to be spooled
 };
-/// Opens what `path` names, a descriptor or a regular file; an error if it is neither.
+/// Opens what `path` names: a descriptor, a regular file, a pipe or a character device; an error if
+/// it is none of them.
 base::result<input_file> open_input(const std::string& path);
 
-/// Writes all that `from` gives from its position on to `to`, at `offset`. Returns the offset
-/// behind it. Ends soon, with an error of code EINTR, when a stop is requested.
-base::result<std::uint64_t> append(const file& from, const file& to, std::uint64_t offset,
-                                   const std::stop_token& stop);
+/// Reads up to `target.size()` bytes that `from` gives from its position on; none at its end. Ends
+/// soon, with an error of code EINTR, when a stop is requested.
+base::result<std::size_t> read_waiting(const file& from, std::span<std::byte> target,
+                                       const std::stop_token& stop);
 
-/// Returns a file without a name in `directory` that holds all that append() takes from `from`.
+/// Returns a file without a name in `directory` that holds all that read_waiting() gives.
 base::result<file> spool(const file& from, const std::string& directory,
                          const std::stop_token& stop);
 
-/// Writes all of `f` to `to`, at its position. Likewise. What `to` has no room for is an error when
-/// that is met.
-base::result<void> pour(const file& f, const file& to, const std::stop_token& stop);
+/// Writes all of `f` to the beginning of `to` or, if that is in_order(), at its position.
+base::result<void> pour(const file& f, const file& to);
 
 }  // namespace isotherm::os

@@ -57,7 +57,8 @@ void sort_integers(const context& ctx, const os::file& out, outcome& o) {
     sort_integers(keys, ctx.job.readers, ctx.plan.sort_threads);
   }
   const stage_timer timer(ctx.job, sort_stage::run_write);
-  by_pieces(ctx.job, ctx.job.writers, ctx.plan.write_threads, records, record,
+  const unsigned writers = out.is_in_order() ? 1 : ctx.plan.write_threads;
+  by_pieces(ctx.job, ctx.job.writers, writers, records, record,
             [&](auto first, auto bytes) {
               for (std::size_t i = 0; i < bytes.size() / record; ++i) {
                 const std::uint64_t key = __builtin_bswap64(keys[first + i] ^ turned);

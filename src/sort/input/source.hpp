@@ -20,11 +20,18 @@ class source {
   /// Opens a file that can be read where it lies (os/files/spool.hpp); an error for any other.
   static base::result<source> open(const std::string& path);
   /// Opens a file that can be read where it lies. Several files, and inputs of other kinds, are
-  /// first copied, one after the other, to a file without a name in `directory`.
+  /// first copied, one after the other: in memory while they fit in `room` bytes, else to a file
+  /// without a name in `directory`. Compressed inputs are decompressed with the option `unpack`.
   static base::result<source> open_or_copy(job& j, const std::vector<std::string>& paths,
-                                           const std::string& directory);
+                                           const std::string& directory, std::uint64_t room);
   /// Takes over the open file `f`.
   static base::result<source> of(os::file f);
+
+  /// Says that the input is a copy in memory.
+  void set_in_memory() noexcept { in_memory_ = true; }
+  bool in_memory() const noexcept { return in_memory_; }
+  /// Moves such a copy to a file without a name in `directory`. Nothing may have been mapped.
+  base::result<void> leave_memory(const std::string& directory);
 
   /// Maps the input; from now on it is read through the mapping.
   base::result<void> map();
@@ -68,6 +75,7 @@ class source {
   std::uint64_t held_at_ = 0;
   mutable std::map<std::uint64_t, std::uint64_t> lengths_;  // by offset; records of 16 MiB and more
   bool regrouped_ = false;
+  bool in_memory_ = false;
 };
 
 /// One thread's view of the input.

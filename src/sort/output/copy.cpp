@@ -6,6 +6,7 @@
 #include "os/files/file.hpp"
 #include "os/memory/buffer.hpp"
 #include "os/thread_pool.hpp"
+#include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
 
@@ -26,15 +27,8 @@ void copy_input(const context& ctx, const os::file& out) {
             stream.read(ctx.input.handle(), {buffer->data() + begin, end - begin}, at + begin));
       });
     }
-    const device::stream_group group(ctx.job.emulation, device::access::write,
-                                     ctx.plan.write_threads);
-    ctx.job.writers.run(ctx.plan.write_threads, [&](unsigned t) {
-      device::stream stream(group);
-      const auto [begin, end] = os::part_of(n, ctx.plan.write_threads, t);
-      if (begin == end || ctx.job.stopped()) return;
-      ctx.job.keep(stream.write(out, {buffer->data() + begin, end - begin}, at + begin));
-    });
-    ctx.job.count(sort_stage::copy, n, n);
+    pooled_write(ctx, out, {buffer->data(), n}, at, sort_stage::copy);
+    ctx.job.count(sort_stage::copy, n, 0);
     ctx.job.progress(sort_stage::copy, at + n, ctx.input.size());
   }
 }

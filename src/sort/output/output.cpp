@@ -39,7 +39,8 @@ void output::emit(std::span<entry> entries) {
       entries = entries.subspan(1);
       continue;
     }
-    if (ctx_.plan.concurrency == sort_concurrency::no_sync && !ctx_.plan.scan_gather) {
+    if (ctx_.plan.concurrency == sort_concurrency::no_sync && !ctx_.plan.scan_gather &&
+        !out_.is_in_order()) {
       unsynchronised();
     } else {
       std::byte* buffer = buffers_[turn_].data();

@@ -16,7 +16,6 @@ constexpr std::uint64_t kMiB = 1 << 20;
 /// Resident bytes of the program itself, its libraries, stacks and the C library's arenas; checked
 /// by the tests that measure the peak.
 constexpr std::uint64_t kProgramBytes = 14 * kMiB;
-constexpr std::uint64_t kSmallestLimit = 32 * kMiB;
 
 void choose_threads(plan& p, const sort_options& o, const facts& known) {
   const device::model* const device = known.device;

@@ -75,6 +75,9 @@ constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {
   return buffer_bytes < 2 * kOneRun ? 2 : buffer_bytes / kOneRun;
 }
 
+/// The least limit of memory that a sort can work in, in bytes.
+inline constexpr std::uint64_t kSmallestLimit = 32 << 20;
+
 /// Bytes that a thread may use for views of the input and small buffers.
 inline constexpr std::size_t kThreadScratchBytes = 256 << 10;
 

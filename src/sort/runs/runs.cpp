@@ -21,7 +21,7 @@ constexpr std::size_t kEntriesAhead = 64;  // of a run whose entries hold their 
 
 void pooled_write(const context& ctx, const os::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage) {
-  const unsigned threads = ctx.plan.write_threads;
+  const unsigned threads = f.is_in_order() ? 1 : ctx.plan.write_threads;
   const device::stream_group group(ctx.job.emulation, device::access::write, threads);
   ctx.job.writers.run(threads, [&](unsigned t) {
     device::stream stream(group);

@@ -119,26 +119,12 @@ TEST_F(Refusal, OfFilesThatAreNotThereOrNoFiles) {
   EXPECT_THAT(message(dir_.file("none"), out, {}), HasSubstr("No such file"));
   EXPECT_THAT(message(dir_.path(), out, {}), HasSubstr("not a regular file"));
   EXPECT_THAT(message(dir_.file("in"), dir_.path(), {}), HasSubstr("not a regular file"));
-  EXPECT_THAT(message(dir_.file("in"), "/dev/null", {}), HasSubstr("not a regular file"));
   EXPECT_THAT(message(dir_.file("in"), dir_.file("no/such/dir/out"), {}),
               HasSubstr("No such file"));
   EXPECT_THAT(
       message(dir_.file("in"), out,
               {.temporary_directory = dir_.file("no_tmp"), .algorithm = sort_algorithm::mergepass}),
       HasSubstr("no_tmp"));
-}
-
-TEST_F(Refusal, OfTheInputAsOutputUnderAnyName) {
-  const std::string in = dir_.file("in");
-  std::filesystem::create_symlink("in", dir_.file("symbolic"));
-  std::filesystem::create_hard_link(in, dir_.file("hard"));
-  std::filesystem::create_directory(dir_.file("sub"));
-  for (const std::string& out :
-       {in, dir_.file("symbolic"), dir_.file("hard"), dir_.file("sub/../in"), dir_.file("./in")}) {
-    EXPECT_THAT(message(in, out, {}), HasSubstr("is the input itself")) << out;
-    EXPECT_THAT(message(out, in, {}), HasSubstr("is the input itself")) << out;
-  }
-  EXPECT_EQ(contents(in), std::string(1000, 'x'));
 }
 
 TEST_F(Refusal, OfDirectoriesThatMayNotBeWritten) {

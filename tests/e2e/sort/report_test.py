@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """scripts/sort_report draws what isotherm sort --json writes, and refuses what is none.
 
-    sort_report_test.py ISOTHERM SORT_REPORT
+    report_test.py ISOTHERM SORT_REPORT
 """
 
 import pathlib

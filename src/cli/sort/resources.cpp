@@ -1,0 +1,95 @@
+#include "cli/sort/resources.hpp"
+
+#include <unistd.h>
+#include <isotherm/sort.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "base/numbers.hpp"
+#include "cli/fail.hpp"
+#include "os/files/file_system.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+constexpr unsigned kMostThreads = 1024;
+constexpr std::uint64_t kLeastBufferSize = 32 << 20;  // GNU sort raises what is too little, too
+
+/// A size as GNU sort reads it: a number of KiB, or with a suffix of %, b, K, M, G or T.
+std::optional<std::uint64_t> parse_buffer_size(std::string_view text) {
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  const auto number = base::parse_number<std::uint64_t>(text.substr(0, digits));
+  const std::string_view suffix = digits == text.npos ? "K" : text.substr(digits);
+  if (!number || suffix.size() != 1) return std::nullopt;
+  if (suffix == "%") {
+    const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+    if (*number > 100) return std::nullopt;
+    return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 100 * *number;
+  }
+  const std::string_view units = "bKMGT";
+  const std::size_t unit = units.find(suffix == "k" ? 'K' : suffix[0]);
+  std::uint64_t bytes = 0;
+  if (unit == units.npos ||
+      __builtin_mul_overflow(*number, std::uint64_t{1} << (10 * unit), &bytes)) {
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+/// The directory with the most free space: runs lie in one file.
+std::string roomiest(const std::vector<std::string>& directories) {
+  std::string best;
+  std::uint64_t most = 0;
+  for (const std::string& each : directories) {
+    if (auto r = os::check_writable(each); !r) fail("--tmp: " + r.error().message);
+    const auto room = os::free_space(each);
+    if (!room) fail("--tmp: " + room.error().message);
+    if (!best.empty() && *room <= most) continue;
+    best = each;
+    most = *room;
+  }
+  return best;
+}
+
+}  // namespace
+
+void add_resources(command c, resources& r, sort_options& o) {
+  const option memory =
+      c.add("--memory", r.memory,
+            "limit of resident memory, such as 512mb; half of what is available if not given");
+  c.add("-S,--buffer-size", r.buffer_size,
+        "the same as GNU sort has it: 50% of the system's memory, 2G, 512M, or a number of KiB")
+      .excludes(memory);
+  c.add_each("-T,--tmp,--temporary-directory", r.directories,
+             "directory for runs; of several the one with the most free space; the output's if not "
+             "given");
+  c.add("--parallel", r.parallel, "threads for all work; as many as there are processors", 1u,
+        kMostThreads)
+      .hide_default();
+  c.add("--read-threads", o.read_threads, "threads that read; the device decides").hide_default();
+  c.add("--write-threads", o.write_threads, "threads that write; the device decides")
+      .hide_default();
+  c.add("--sort-threads", o.sort_threads, "threads that sort").hide_default();
+}
+
+void understand(const resources& r, sort_options& o) {
+  if (!r.memory.empty()) {
+    const auto bytes = base::parse_bytes(r.memory);
+    if (!bytes) refuse_words("--memory is '" + r.memory + "', but takes bytes, 64mb or 4gb");
+    if (*bytes == 0) refuse_words("--memory 0 is too little: 32mb will do");
+    o.memory_bytes = *bytes;
+  }
+  if (!r.buffer_size.empty()) {
+    const auto bytes = parse_buffer_size(r.buffer_size);
+    if (!bytes) refuse_words("-S is '" + r.buffer_size + "', but takes 50%, 512M, 2G or KiB");
+    o.memory_bytes = std::max(*bytes, kLeastBufferSize);
+  }
+  for (unsigned* threads : {&o.read_threads, &o.write_threads, &o.sort_threads}) {
+    if (*threads == 0) *threads = r.parallel;
+  }
+  if (!r.directories.empty()) o.temporary_directory = roomiest(r.directories);
+}
+
+}  // namespace isotherm::cli
