@@ -504,7 +504,7 @@ def mistakes_in_the_command_line(d):
                  ["gensort", "10", d + "/new", "-t", "100000"],
                  ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--memory", "0"],
                  ["valsort", d + "/in", "--expect", "xyz"],
-                 ["valsort", d + "/in", "-t", "0"], []):
+                 ["valsort", d + "/in", "--threads", "0"], []):
         r = run(*args)
         assert r.returncode == 2 and r.stderr and not os.path.exists(d + "/new"), (args, r)
     r = run("sort", *RECORDS, d + "/in", "-o", d + "/new", "--algorithm", "quick")

@@ -64,6 +64,11 @@ void command::free_short_help() const {
 }
 void command::action(std::function<void()> run) const { described_->callback(std::move(run)); }
 bool command::was_given(const std::string& flag) const { return described_->count(flag) > 0; }
+bool command::was_given_under(const std::string& heading) const {
+  return std::ranges::any_of(described_->get_options(), [&](const CLI::Option* each) {
+    return each->get_group() == heading && each->count() > 0;
+  });
+}
 
 option command::add(const std::string& names, std::string& value, const std::string& help) const {
   return option(described_->add_option(names, value, help)->capture_default_str());

@@ -63,6 +63,8 @@ class command {
   /// Called when the line was read; fail() and the like end the tool from there.
   void action(std::function<void()> run) const;
   bool was_given(const std::string& flag) const;
+  /// Whether any flag under this heading was.
+  bool was_given_under(const std::string& heading) const;
 
   // `names`: "--record", "-k,--field", or for an argument "input".
   option add(const std::string& names, std::string& value, const std::string& help) const;

@@ -12,9 +12,8 @@
 #include "os/files/spool.hpp"
 
 namespace isotherm::cli {
-namespace {
 
-void add_format_options(command c, sort_arguments& a) {
+void add_order(command c, sort_arguments& a) {
   auto& o = a.options;
   const option record =
       c.add("--record", a.record_bytes,
@@ -30,6 +29,12 @@ void add_format_options(command c, sort_arguments& a) {
   c.add_switch("-z,--zero-terminated", a.zero_terminated, "lines: a NUL ends each of them");
   c.add_switch("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_switch("-u,--unique", o.unique, "of equal keys keep the first");
+  add_key_flags(c, a);
+}
+
+namespace {
+
+void add_selection(command c, sort_options& o) {
   c.add("--top", o.top, "write only the first N records of the order", std::uint64_t{1})
       .hide_default();
   c.add_switch("--count", o.count,
@@ -89,8 +94,8 @@ void add_sort_arguments(command c, sort_arguments& a) {
                "compression of the output; auto: by the suffix of its name, .gz, .zst or .lz4");
   c.add_switch("--no-unpack", a.as_it_is,
                "sort inputs that are compressed (gzip, zstd, lz4) as they are");
-  add_format_options(c, a);
-  add_key_flags(c, a);
+  add_order(c, a);
+  add_selection(c, o);
   add_method_options(c, o);
   add_resources(c, a.resources, o);
   c.add_switch("--no-fsync", a.not_durable,
@@ -110,18 +115,23 @@ void add_sort_arguments(command c, sort_arguments& a) {
   c.add_switch("--progress", a.progress, "show the stages even when standard error is no terminal");
 }
 
-void understand(sort_arguments& a) {
+void understand_order(sort_arguments& a) {
   auto& o = a.options;
   o.format = a.klv            ? record_format::klv
              : a.record_bytes ? record_format::fixed
                               : record_format::lines;
   o.record_bytes = a.record_bytes.value_or(o.record_bytes);
+  understand_keys(a);
+}
+
+void understand(sort_arguments& a) {
+  auto& o = a.options;
+  understand_order(a);
   if (!a.names.empty()) a.inputs = named_inputs(a);
   if (a.inputs.empty()) a.inputs.emplace_back("-");
   if (a.as_it_is) o.unpack = false;
   if (a.not_durable) o.durable = false;
   understand(a.resources, o);
-  understand_keys(a);
 }
 
 }  // namespace isotherm::cli

@@ -30,6 +30,11 @@ struct sort_arguments {
 /// Adds the arguments to `described`; they are read into `given`, which must outlive it.
 void add_sort_arguments(command described, sort_arguments& given);
 
+/// Adds the arguments that tell of records and their order, of another command that looks at them.
+void add_order(command described, sort_arguments& given);
+/// Completes given.options with what add_order() has added. A mistake fails the command.
+void understand_order(sort_arguments& given);
+
 /// Completes given.options with what is given as text, and checks it. A mistake fails the command.
 void understand(sort_arguments& given);
 
