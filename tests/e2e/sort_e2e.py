@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -218,6 +219,11 @@ def progress_on_a_terminal(d):
                                 "--algorithm", "ems", "--no-fsync")
     assert shown.count("\n") <= 7, shown  # the stages of this sort
     assert "RUN read 100%" in shown and "MERGE write 100%" in shown, shown
+    must("gensort", "150000", d + "/long")
+    shown = shown_on_a_terminal("sort", *RECORDS, d + "/long", "-o", d + "/out", "--memory", "32mb",
+                                "--algorithm", "ems", "--device", "emu:pmem@1/1000")
+    assert re.search(r"MERGE write [1-9][0-9]?%, [0-9]+ s left", shown), shown
+    os.remove(d + "/long")
 
 
 def killed(d):

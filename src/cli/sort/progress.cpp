@@ -16,6 +16,18 @@ namespace {
 /// Nobody may be there to read it: that is no error of the sort.
 void show(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
+/// Returns how long a stage will still take, of which `part` is done since `began_ns`; nothing
+/// while that is a guess.
+std::string time_left(double part, std::uint64_t began_ns) {
+  constexpr double kLeastPart = 0.02;
+  constexpr double kLeastSeconds = 1;
+  const double seconds = static_cast<double>(os::monotonic_ns() - began_ns) * 1e-9;
+  if (part < kLeastPart || part >= 1 || seconds < kLeastSeconds) return "";
+  const auto left = static_cast<std::uint64_t>(seconds * (1 - part) / part) + 1;
+  if (left < 60) return fmt::format(", {} s left", left);
+  return fmt::format(", {} min {} s left", left / 60, left % 60);
+}
+
 }  // namespace
 
 sort_progress::sort_progress() : terminal_(::isatty(STDERR_FILENO) != 0) {}
@@ -29,30 +41,17 @@ void sort_progress::operator()(sort_stage stage, std::uint64_t done, std::uint64
     if (first) show(text + '\n');
     return;
   }
-  if (first || text != stage_) {
-    stage_ = text;
-    began_ns_ = os::monotonic_ns();
-  }
+  std::uint64_t& began_ns = began_ns_[static_cast<unsigned>(stage)];
+  if (first) began_ns = os::monotonic_ns();
   if (total > 0) {
     const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-    text += fmt::format(" {:.0f}%", std::floor(100 * part)) + time_left(part);
+    text += fmt::format(" {:.0f}%", std::floor(100 * part)) + time_left(part, began_ns);
   } else if (shown_.starts_with(text)) {
     return;  // its next percentage will do
   }
   if (!first && text == shown_) return;
   show((first && !shown_.empty() ? "\n" : "\r\033[K") + text);
   shown_ = std::move(text);
-}
-
-/// Returns how long the stage will still take at the pace so far; nothing while that is a guess.
-std::string sort_progress::time_left(double part) const {
-  constexpr double kLeastPart = 0.02;
-  constexpr double kLeastSeconds = 1;
-  const double seconds = static_cast<double>(os::monotonic_ns() - began_ns_) * 1e-9;
-  if (part < kLeastPart || part >= 1 || seconds < kLeastSeconds) return "";
-  const auto left = static_cast<std::uint64_t>(seconds * (1 - part) / part) + 1;
-  if (left < 60) return fmt::format(", {} s left", left);
-  return fmt::format(", {} min {} s left", left / 60, left % 60);
 }
 
 void sort_progress::finish() {

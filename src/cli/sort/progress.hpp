@@ -3,6 +3,7 @@
 
 #include <isotherm/sort.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -18,13 +19,10 @@ class sort_progress {
   void finish();
 
  private:
-  std::string time_left(double part) const;
-
   const bool terminal_;
   unsigned seen_ = 0;
-  std::string shown_;  // the line on the terminal
-  std::string stage_;  // its stage, and when that began
-  std::uint64_t began_ns_ = 0;
+  std::string shown_;                                  // the line on the terminal
+  std::array<std::uint64_t, kSortStages> began_ns_{};  // valid for the stages in seen_
 };
 
 }  // namespace isotherm::cli
