@@ -116,7 +116,7 @@ def pipes(d, data, expected):
         assert good(given=data, *more) == contents(d + "/out"), more
     for order in (expected, sorted_by_gnu(data, "-r")):  # is copied
         assert good(given=order) == expected
-    records = bytes(random.Random(4).randbytes(800000))
+    records = random.Random(4).randbytes(8000000)
     for more in (["--record", "8", "--key-size", "8"], ["--record", "100"],
                  ["--record", "100", "--algorithm", "ems", "--memory", "32mb"],
                  ["--record", "100", "--algorithm", "samplesort"]):
