@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/atomic.hpp"
 #include "os/faults.hpp"
 #include "sort/packed/input_reader.hpp"
 #include "sort/packed/packed_output.hpp"
@@ -108,8 +109,10 @@ TEST_P(Packing, DamageIsFound) {
 }
 
 TEST_P(Packing, AFullDiskEndsTheWriter) {
-  os::set_fault_hook(
-      [n = 0](os::io_call c) mutable { return c == os::io_call::write && ++n > 8 ? ENOSPC : 0; });
+  base::atomic<int> writes{0};
+  os::set_fault_hook([&](os::io_call c) {
+    return c == os::io_call::write && writes.fetch_add_relaxed(1) > 8 ? ENOSPC : 0;
+  });
   const auto r = write_packed(GetParam(), packed_, some_text(20000000), 2);
   os::set_fault_hook({});
   ASSERT_FALSE(r);

@@ -10,7 +10,7 @@ constexpr std::size_t kPiece = 1 << 20;
 
 }  // namespace
 
-packed_output::~packed_output() { entrance_ = os::file(); }  // the threads end where the pipe does
+packed_output::~packed_output() { static_cast<void>(finish()); }
 
 base::result<void> packed_output::start(unsigned threads) {
   auto ends = os::file::pipe("a pipe to the compression");
@@ -29,7 +29,7 @@ base::result<void> packed_output::start(unsigned threads) {
 }
 
 base::result<void> packed_output::finish() {
-  entrance_ = os::file();
+  entrance_ = os::file();  // the threads end where the pipe does
   for (os::thread& t : threads_) t.join();
   threads_.clear();
   return state_;
