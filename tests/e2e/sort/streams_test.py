@@ -1,7 +1,9 @@
 """Inputs and outputs of `isotherm sort` that are no plain files: compressed, pipes, devices; and
 what GNU sort's users give it: names in a file, limits, several directories.
 
-    streams_test.py PATH_OF_ISOTHERM"""
+    streams_test.py PATH_OF_ISOTHERM [--sanitized]
+
+A sanitized program needs memory of its own: its limits are not looked at."""
 import gzip
 import os
 import random
@@ -12,6 +14,7 @@ import tempfile
 import time
 
 TOOL = sys.argv[1]
+SANITIZED = sys.argv[2:] == ["--sanitized"]
 
 
 def lines(n, seed):
@@ -176,7 +179,27 @@ def flags_of_gnu_sort(d, data, expected):
     refused("--tmp", d + "/in", "-T", d, "-T", d + "/none")
 
 
+def memory_promise(d):
+    """What arrives by a pipe lies in the memory limit or in a file, and compression takes its part.
+
+    The kernel counts what this program held when it started the tool: it holds little yet."""
+    with open(d + "/in", "wb") as f:
+        for seed in range(100):
+            f.write(lines(20000, seed))
+    for mib, more in ((32, []), (36, ["--pack", "zstd"]), (64, []), (64, ["--pack", "gzip"]),
+                      (256, ["--pack", "lz4"])):
+        with subprocess.Popen(["cat", d + "/in"], stdout=subprocess.PIPE) as cat:
+            p = subprocess.Popen([TOOL, "sort", "--memory", f"{mib}mb", *more], stdin=cat.stdout,
+                                 stdout=subprocess.DEVNULL)
+            cat.stdout.close()
+            _, status, usage = os.wait4(p.pid, 0)
+            p.returncode = os.waitstatus_to_exitcode(status)
+        assert p.returncode == 0, (mib, more)
+        assert SANITIZED or usage.ru_maxrss <= mib << 10, (mib, more, usage.ru_maxrss)
+
+
 with tempfile.TemporaryDirectory() as directory:
+    memory_promise(directory)
     text = lines(300000, 1)
     in_order = sorted_by_gnu(text)
     compressed_inputs(directory, text, in_order)
