@@ -26,7 +26,7 @@ namespace {
 
 void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sort::outcome& o,
               const device::model* device) {
-  r.algorithm = o.copied.empty() ? name(o.algorithm) : o.copied;
+  r.algorithm = o.instead.empty() ? name(o.algorithm) : o.instead;
   r.concurrency = name(p.concurrency);
   r.values = o.values;
   r.records = o.records;

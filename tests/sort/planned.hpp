@@ -7,7 +7,10 @@ namespace isotherm::sort {
 
 inline base::result<plan> planned(const sort_options& o, sort_algorithm algorithm,
                                   std::uint64_t input_bytes, const device::model* device) {
-  return make_plan(o, algorithm, facts_of({.bytes = input_bytes}, device));
+  const input_facts in{.bytes = input_bytes,
+                       .records = input_bytes / o.record_bytes,
+                       .record_bytes = static_cast<double>(o.record_bytes)};
+  return make_plan(o, algorithm, facts_of(in, device));
 }
 
 }  // namespace isotherm::sort

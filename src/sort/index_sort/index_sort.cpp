@@ -15,6 +15,7 @@
 #include "sort/output/sink.hpp"
 #include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"
+#include "sort/top/top.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -39,6 +40,7 @@ outcome sort_by_index(const context& ctx, const os::file& out_file,
     sort_integers(ctx, out_file, o);
     return o;
   }
+  if (ctx.plan.selection_threads != 0 && select_top(ctx, out_file, o)) return o;
   o.values = how_values_come(ctx);
   auto memory = os::buffer::reserve(ctx.plan.index_entries * sizeof(entry));
   run_file runs(ctx);
@@ -102,6 +104,7 @@ std::uint64_t index_run_bytes(const plan& p, const sort_options& o, std::uint64_
                               std::uint64_t records) {
   constexpr std::uint64_t kLostIn = 64;          // the lost space is one part in so many
   constexpr std::uint64_t kRunAlignment = 8192;  // of each writer's part of a compressed run
+  if (p.selection_threads != 0) return 0;
   const bool many_runs =
       records > p.index_entries || (p.regroup_bytes != 0 && input > p.regroup_bytes);
   if (!p.way.must_merge && !(p.way.may_merge && many_runs)) return 0;

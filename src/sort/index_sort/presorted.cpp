@@ -127,7 +127,7 @@ bool copy_presorted(const context& ctx, const os::file& out, outcome& o) {
   if (order == input_order::sorted) copy_input(ctx, out);
   if (order == input_order::reversed) copy_reversed(ctx, out);
   if (order == input_order::none) return false;
-  o.copied = order == input_order::sorted ? kCopied : kCopiedBackwards;
+  o.instead = order == input_order::sorted ? kCopied : kCopiedBackwards;
   o.records = o.records_written = ctx.input.size() / ctx.layout.record_bytes();
   o.bytes_written = ctx.input.size();
   return true;

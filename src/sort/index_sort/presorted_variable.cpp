@@ -196,7 +196,7 @@ class backwards_copy {
 bool copy_presorted_variable(const context& ctx, const os::file& out, outcome& o) {
   const scan_result found = scan(ctx);
   if (ctx.job.stopped() || (!found.rising && !found.falling)) return false;
-  o.copied = found.rising ? kCopied : kCopiedBackwards;
+  o.instead = found.rising ? kCopied : kCopiedBackwards;
   o.records = o.records_written = found.records;
   if (found.rising) {
     copy_input(ctx, out);

@@ -59,6 +59,8 @@ class record_layout {
 
   const entry_layout& entries() const noexcept { return entries_; }
   bool fixed() const noexcept { return format_ == record_format::fixed; }
+  /// The order of lines.
+  const key_order& order() const noexcept { return order_; }
   std::uint64_t record_bytes() const noexcept { return record_bytes_; }
   /// Whether an entry holds its whole record.
   bool keys_alone() const noexcept {

@@ -22,7 +22,7 @@ struct outcome {
   std::uint64_t bytes_written = 0;
   run_totals runs;
   sort_algorithm algorithm = sort_algorithm::onepass;
-  std::string_view copied;  ///< not empty: the kind of copy that ran instead of an algorithm
+  std::string_view instead;  ///< not empty: what ran instead of an algorithm, a copy or a selection
   std::string_view values = "with their keys";  ///< how they were read
 };
 

@@ -166,6 +166,26 @@ base::result<std::uint64_t> share_out(plan& p, const sort_options& o, const fact
   return p.memory_bytes - kProgramBytes - threads * each;
 }
 
+/// Returns how many threads can each keep, in `room` bytes together, the first records of --top; 0
+/// if not one can, or if sorting costs less: where reads by call of keys alone skip most of the
+/// input, or most records are wanted.
+unsigned selection_threads(const plan& p, const sort_options& o, const facts& known,
+                           std::uint64_t room) {
+  constexpr std::uint64_t kMostOfInput = 16;  // one record in so many
+  constexpr double kLarger = 1.5;             // the records wanted may be larger than the mean
+  const input_facts& in = known.input;
+  const bool long_records =
+      o.format != record_format::lines && in.record_bytes >= static_cast<double>(base::kPageBytes);
+  if (o.top == 0 || o.top > in.records / kMostOfInput || long_records || known.emulated() ||
+      p.way.freedom != liberty::full) {
+    return 0;
+  }
+  const std::uint64_t each =
+      kCandidateBytes + static_cast<std::uint64_t>(kLarger * in.record_bytes);
+  return static_cast<unsigned>(
+      std::min<std::uint64_t>(p.read_threads, room / (selection_candidates(o.top) * each)));
+}
+
 base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
                                      const facts& known) {
   const std::uint64_t input_bytes = known.input.bytes;
@@ -209,6 +229,7 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
     p.sequential_load = true;
   }
   p.merge_buffer_bytes = rest;
+  p.selection_threads = selection_threads(p, o, known, rest);
   const bool adapts =
       way.freedom != liberty::none && o.format == record_format::fixed && input_bytes > 0;
   if (!adapts) return p;
@@ -261,7 +282,7 @@ base::result<plan> make_plan(const sort_options& o, const approach& way, const f
 bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_bytes) {
   constexpr std::uint64_t kShortRecord = 256;  // moving it twice costs less than a read by call
   if (o.format == record_format::fixed || p.map_input || o.device.starts_with("emu:") ||
-      o.top != 0 || p.way.freedom != liberty::full || record_bytes > kShortRecord) {
+      p.way.freedom != liberty::full || record_bytes > kShortRecord) {
     return false;
   }
   const std::uint64_t room = p.merge_buffer_bytes;  // the merge buffer is not in use yet

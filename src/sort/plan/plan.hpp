@@ -49,6 +49,8 @@ struct plan {
   unsigned random_threads = 1;
   unsigned write_threads = 1;
   unsigned sort_threads = 1;
+  unsigned selection_threads = 0;  ///< that select the first records of --top in one pass over the
+                                   ///< input; 0: all records are sorted
   std::uint64_t memory_bytes = 0;
   std::size_t output_buffer_bytes = 0;  ///< of each buffer; io-overlap has two
   std::size_t queue_entries = 0;        ///< records gathered at a time
@@ -77,6 +79,11 @@ constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {
 
 /// The least limit of memory that a sort can work in, in bytes.
 inline constexpr std::uint64_t kSmallestLimit = 32 << 20;
+
+/// How many records a thread that selects the first `top` keeps at the most, and the bytes that it
+/// needs for each beside the record.
+constexpr std::uint64_t selection_candidates(std::uint64_t top) noexcept { return 2 * top + 1024; }
+inline constexpr std::uint64_t kCandidateBytes = 64;
 
 /// Bytes that a thread may use for views of the input and small buffers.
 inline constexpr std::size_t kThreadScratchBytes = 256 << 10;

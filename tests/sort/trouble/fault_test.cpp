@@ -110,6 +110,9 @@ std::vector<scenario> scenarios() {
     add(pass + "_io_overlap", {.algorithm = a, .concurrency = sort_concurrency::io_overlap}, 300,
         kRead);
   }
+  add("selection", {.top = 9}, 300, kRead);
+  add("selection_klv", {.format = record_format::klv, .unique = true, .top = 9}, 300, kRead);
+  add("selection_lines", {.format = record_format::lines, .top = 9, .count = true}, 300, kRead);
   for (const bool reverse : {false, true}) {
     const std::string order = reverse ? "presorted" : "reversed";
     add(order + "_klv", {.format = record_format::klv, .reverse = reverse}, 300, kRead);
@@ -237,6 +240,7 @@ std::vector<scenario> many_runs() {
                            .sort_threads = 26};  // whose memory halves the room for runs
   scenario merge{"mergepass", small, 1'100'000};
   merge.options.top = 50;
+  merge.options.algorithm = sort_algorithm::mergepass;
   merge.options.compression = sort_compression::off;  // not by what was measured: calls must repeat
   scenario ems{"ems", small, 1'100'000};
   ems.options.algorithm = sort_algorithm::ems;
