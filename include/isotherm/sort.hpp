@@ -143,7 +143,8 @@ struct sort_options {
   bool unpack = true;          ///< decompress inputs that begin as gzip, zstd or lz4 files do
   unsigned read_threads = 0;   ///< 0: by the device's numbers; without them one per processor
   unsigned write_threads = 0;  ///< as above
-  unsigned sort_threads = 0;   ///< 0: as many as there are processors
+  unsigned sort_threads = 0;   ///< 0: one per processor that affinity and
+                               ///< control groups allow
   bool durable = true;         ///< the output is on the device before it gets its name
   bool check = false;          ///< read the output again: order, count and checksum
 

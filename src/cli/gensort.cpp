@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
 #include "cli/signals.hpp"
 #include "lab/records/gensort.hpp"
 #include "os/files/spool.hpp"
+#include "os/limits/processors.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -38,7 +38,7 @@ void run(arguments& a) {
 
 void add_gensort(command root) {
   auto a = std::make_shared<arguments>();
-  a->options.threads = std::max(1u, std::thread::hardware_concurrency());
+  a->options.threads = os::available_processors();
   const command c = root.subcommand(
       "gensort", "Make records of the sort benchmark: those of gensort 1.5, but with -s");
   c.add("count", a->options.count, "number of records").required().hide_default();

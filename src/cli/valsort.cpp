@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
@@ -19,6 +18,7 @@
 #include "lab/records/valsort.hpp"
 #include "os/files/paths.hpp"
 #include "os/files/spool.hpp"
+#include "os/limits/processors.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -116,7 +116,7 @@ void run(arguments& a, const command& c) {
 
 void add_valsort(command root) {
   auto a = std::make_shared<arguments>();
-  a->options.threads = std::max(1u, std::thread::hardware_concurrency());
+  a->options.threads = os::available_processors();
   const command c = root.subcommand("valsort", "Check that records are in order");
   c.free_short_help();
   c.add("file", a->path, "file to check, - for standard input").required();

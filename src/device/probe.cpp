@@ -8,7 +8,6 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "base/atomic.hpp"
 #include "base/random.hpp"
@@ -19,6 +18,7 @@
 #include "os/files/file.hpp"
 #include "os/files/file_system.hpp"
 #include "os/files/mapping.hpp"
+#include "os/limits/processors.hpp"
 #include "os/thread.hpp"
 
 namespace isotherm::device {
@@ -113,7 +113,7 @@ class prober {
 
   const probe_options& options_;
   emulation* emulation_;
-  const unsigned processors_ = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned processors_ = os::available_processors();
   std::vector<unsigned> streams_;  // numbers of threads that are measured
   os::file data_, sink_;
   os::mapping map_;

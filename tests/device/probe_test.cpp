@@ -7,13 +7,13 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
-#include <thread>
 
 #include "device/direct.hpp"
 #include "device/places.hpp"
 #include "device/profile.hpp"
 #include "os/faults.hpp"
 #include "os/files/file.hpp"
+#include "os/limits/processors.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::device {
@@ -134,7 +134,7 @@ TEST(Probe, MeasuresARealDirectoryAndLeavesNothing) {
   }
   ASSERT_GE(p->interference.size(), 2u);
   EXPECT_EQ(p->interference.front().writers, 0u);
-  const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned processors = os::available_processors();
   EXPECT_EQ(p->write.back().streams, processors);
   for (const auto& c : p->random_read) EXPECT_EQ(c.bandwidth.back().streams, processors);
   double spread = 0;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "device/model.hpp"
+#include "os/limits/processors.hpp"
 #include "sort/planned.hpp"
 #include "sort/scratch.hpp"
 
@@ -28,6 +29,15 @@ TEST(Plan, IndexMapsAreNoLargerThanTheirInputs) {
   EXPECT_EQ(planned(o, o.algorithm, 140, nullptr)->index_entries, 141u);
   const std::uint64_t large = std::uint64_t{1} << 40;
   EXPECT_LT(planned(o, o.algorithm, large, nullptr)->index_entries, 512 * kMiB / 16);
+}
+
+// Where taskset or a container allows fewer processors than there are, so many threads work.
+TEST(Plan, ThreadsAreAsManyAsTheProcessorsThatTheProcessMayUse) {
+  EXPECT_EQ(facts_of({}, nullptr).processors, os::available_processors());
+  const auto p = planned({.memory_bytes = 512 * kMiB}, sort_algorithm::automatic, kMiB, nullptr);
+  ASSERT_TRUE(p) << p.error().message;
+  EXPECT_EQ(p->sort_threads, os::available_processors());
+  EXPECT_EQ(p->read_threads, os::available_processors());
 }
 
 // Each thread holds a few records at the least.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "os/limits/control_groups.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/proc_file.hpp"
 
@@ -30,7 +31,8 @@ std::uint64_t left(std::uint64_t limit, std::uint64_t used) {
 
 /// What the group at `path` itself leaves; nullopt without a limit ("max"), or without such a
 /// group.
-std::optional<std::uint64_t> room_of_group(const std::string& path, const group_files& files) {
+std::optional<std::uint64_t> room_of_group(const std::string& path, group_version version) {
+  const group_files& files = version == group_version::v1 ? kVersion1 : kVersion2;
   const auto limit = number_after(read_proc_file((path + files.limit).c_str()), "");
   if (!limit) return std::nullopt;
   const auto usage = number_after(read_proc_file((path + files.usage).c_str()), "");
@@ -38,34 +40,6 @@ std::optional<std::uint64_t> room_of_group(const std::string& path, const group_
   const std::uint64_t cached =
       number_after(stat, files.inactive).value_or(0) + number_after(stat, files.active).value_or(0);
   return left(*limit, left(usage.value_or(0), cached));
-}
-
-std::optional<std::uint64_t> least(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
-
-/// Of the group at `path` below `root` and all above it. In a container the path may be the host's
-/// and not be there: then its parents tell.
-std::optional<std::uint64_t> room_up_from(const std::string& root, std::string path,
-                                          const group_files& files) {
-  std::optional<std::uint64_t> room;
-  for (;;) {
-    while (path.ends_with('/')) path.pop_back();
-    room = least(room, room_of_group(root + path, files));
-    if (path.empty()) return room;
-    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
-  }
-}
-
-/// Whether `controllers`, separated by commas, have one that is called "memory".
-bool names_memory(std::string_view controllers) {
-  for (;;) {
-    const std::size_t comma = controllers.find(',');
-    if (controllers.substr(0, comma) == "memory") return true;
-    if (comma == std::string_view::npos) return false;
-    controllers.remove_prefix(comma + 1);
-  }
 }
 
 }  // namespace
@@ -88,22 +62,7 @@ std::uint64_t thread_stack_bytes() {
 
 std::optional<std::uint64_t> control_group_room(std::string_view membership,
                                                 const std::string& mount) {
-  std::optional<std::uint64_t> room;
-  while (!membership.empty()) {
-    const std::string_view line = membership.substr(0, membership.find('\n'));
-    membership.remove_prefix(std::min(membership.size(), line.size() + 1));
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first == line.npos ? first : first + 1);
-    if (second == line.npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    const std::string path(line.substr(second + 1));
-    if (controllers.empty()) {
-      room = least(room, room_up_from(mount, path, kVersion2));
-    } else if (names_memory(controllers)) {
-      room = least(room, room_up_from(mount + "/memory", path, kVersion1));
-    }
-  }
-  return room;
+  return least_of_groups(membership, mount, "memory", room_of_group);
 }
 
 std::optional<std::uint64_t> control_group_room() {

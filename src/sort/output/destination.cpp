@@ -1,9 +1,9 @@
 #include "sort/output/destination.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "os/files/spool.hpp"
+#include "os/limits/processors.hpp"
 #include "os/memory/available_memory.hpp"
 
 namespace isotherm::sort {
@@ -24,7 +24,7 @@ sort_packing packing_of_output(const sort_options& o, const std::string& path) n
 unsigned packing_threads(const sort_options& o, const std::string& path) {
   if (packing_of_output(o, path) == sort_packing::none) return 0;
   const std::uint64_t limit = o.memory_bytes != 0 ? o.memory_bytes : os::available_memory() / 2;
-  const std::uint64_t most = std::max(1u, std::thread::hardware_concurrency());
+  const std::uint64_t most = os::available_processors();
   return static_cast<unsigned>(std::clamp<std::uint64_t>(limit / 8 / kPackerBytes, 1, most));
 }
 

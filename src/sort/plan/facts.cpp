@@ -1,8 +1,6 @@
 #include "sort/plan/facts.hpp"
 
-#include <algorithm>
-#include <thread>
-
+#include "os/limits/processors.hpp"
 #include "os/memory/available_memory.hpp"
 
 namespace isotherm::sort {
@@ -10,7 +8,7 @@ namespace isotherm::sort {
 facts facts_of(const input_facts& input, const device::model* device) {
   return {.input = input,
           .device = device,
-          .processors = std::max(1u, std::thread::hardware_concurrency()),
+          .processors = os::available_processors(),
           .available_bytes = os::available_memory(),
           .address_space_bytes = os::address_space_room()};
 }
