@@ -166,8 +166,9 @@ struct stage_report {
 
 struct sort_report {
   /// The algorithm that ran: "modified-key" for OnePass that gathered its values by scans, "copy"
-  /// for input that was in order already, "reversed copy" for input in reverse order, "selection"
-  /// for the first records of `top`, picked in one pass over the input.
+  /// for input that was in order already, "reversed copy" for input in reverse order, "parts" for
+  /// whole records sorted in parts of the order, "selection" for the first records of `top`, picked
+  /// in one pass over the input.
   std::string algorithm;
   std::string concurrency;
   std::string values;  ///< how values were read: "by random reads", "by scans", "with their keys"

@@ -20,38 +20,31 @@ base::result<choice> consider(sort_algorithm id, const sort_options& o, const fa
   return choice{*p, known.emulated() != nullptr ? find(id).predict(*p, o, known) : prediction{}};
 }
 
-/// Returns whether the plan, for a device that is not emulated, costs less than external merge
-/// sort, which moves whole records: an index map may need too many scans of the input for the
-/// values, or a read by call for each short record. docs/benchmarks tells where the limits come
-/// from, and how far the choice is from the best algorithm.
+/// Returns whether the plan, for a device that is not emulated, costs less than to move whole
+/// records twice: an index map may need too many scans of the input for the values, or a read by
+/// call for each short record. docs/benchmarks tells where the limits come from.
 bool pays(const plan& p, const sort_options& o, const facts& known) {
-  constexpr std::uint64_t kLong = 600;  // bytes; a read of such a record by call costs less than
-                                        // moving it twice
-  constexpr std::uint64_t kMostScans = 14;
-  constexpr std::uint64_t kMostOfOnePass = 10;  // more scans cost more than merging runs
-  constexpr std::uint64_t kMostOfDisk = 3;
-  if (p.map_input || p.integers) return true;
+  constexpr std::uint64_t kLong = 600;     // bytes; a read of such a record by call costs less than
+                                           // moving it twice, if it comes from the page cache
+  constexpr std::uint64_t kMostScans = 3;  // more read than moving all records twice
+  if (p.map_input || p.part_records != 0) return true;
   const std::uint64_t bytes = known.input.bytes;
-  // The keys come with the whole input, which is in the page cache when values are fetched,
-  // provided that it fits there beside the output.
-  const bool cached = bytes <= known.available_bytes / 2;  // the output takes the other half
-  const bool one_pass = !p.way.must_merge && bytes / o.record_bytes <= p.index_entries;
-  const auto most = !cached ? kMostOfDisk : one_pass ? kMostOfOnePass : kMostScans;
-  return p.scan_gather ? bytes <= most * p.output_buffer_bytes : cached && o.record_bytes >= kLong;
+  if (p.scan_gather) return bytes <= kMostScans * p.output_buffer_bytes;
+  return o.record_bytes >= kLong &&
+         bytes <= known.available_bytes / 2;  // the output takes the rest
 }
 
-/// Plans for a device that is not emulated: files in the page cache, or on a disk behind it. An
-/// index map that just fits leaves little room for values; runs of it leave more, and so need fewer
-/// scans.
+/// Plans for a device that is not emulated: files in the page cache, or on a disk behind it.
+/// Records that an index map does not pay for are sorted in parts, or merged where they are too
+/// many for that.
 base::result<choice> choose_by_rule(const sort_options& o, const facts& known) {
   const bool open = o.algorithm == sort_algorithm::automatic && o.format == record_format::fixed &&
                     o.writes_all() && known.input.bytes > 0 &&
                     o.record_bytes < base::kPageBytes;  // a call for a page or more wastes nothing
   auto best = consider(o.algorithm, o, known);
-  for (const auto next : {sort_algorithm::mergepass, sort_algorithm::ems}) {
-    if (open && best && !pays(best->plan, o, known)) best = consider(next, o, known);
-  }
-  return best;
+  if (!open || !best || pays(best->plan, o, known)) return best;
+  if (consider_parts(best->plan, o, known)) return best;
+  return consider(sort_algorithm::ems, o, known);
 }
 
 /// Plans the user's algorithm or, for `automatic`, the cheapest candidate that the options allow.

@@ -24,8 +24,8 @@ struct choice {
   prediction predicted;  ///< zeros: the device is not emulated
 };
 /// Plans the user's algorithm. For `automatic` plans, on an emulated device, the algorithm that the
-/// cost model finds cheapest; elsewhere by a rule from measurements MergePass, external merge sort,
-/// or `automatic` (OnePass if the index map fits, MergePass if not).
+/// cost model finds cheapest; elsewhere, by a rule from measurements, `automatic` (OnePass if the
+/// index map fits, MergePass if not, or parts of the order) or external merge sort.
 base::result<choice> choose(const sort_options& options, const facts& known);
 
 }  // namespace isotherm::sort

@@ -21,8 +21,8 @@
 #include "os/files/mapping.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/algorithms/algorithm.hpp"
-#include "sort/algorithms/in_memory.hpp"
 #include "sort/index_sort/presorted.hpp"
+#include "sort/input/in_memory.hpp"
 #include "sort/input/sort_entries.hpp"
 #include "sort/output/copy.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "os/files/file.hpp"
 #include "os/memory/buffer.hpp"
-#include "sort/index_sort/integers.hpp"
+#include "sort/index_sort/parts.hpp"
 #include "sort/index_sort/presorted.hpp"
 #include "sort/index_sort/presorted_variable.hpp"
 #include "sort/index_sort/refine.hpp"
@@ -36,8 +36,8 @@ outcome sort_by_index(const context& ctx, const os::file& out_file,
     const auto copy = ctx.layout.fixed() ? copy_presorted : copy_presorted_variable;
     if (copy(ctx, out_file, o)) return o;
   }
-  if (ctx.plan.integers) {
-    sort_integers(ctx, out_file, o);
+  if (ctx.plan.part_records != 0) {
+    sort_in_parts(ctx, out_file, temporary_directory, o);
     return o;
   }
   if (ctx.plan.selection_threads != 0 && select_top(ctx, out_file, o)) return o;
@@ -105,6 +105,7 @@ std::uint64_t index_run_bytes(const plan& p, const sort_options& o, std::uint64_
   constexpr std::uint64_t kLostIn = 64;          // the lost space is one part in so many
   constexpr std::uint64_t kRunAlignment = 8192;  // of each writer's part of a compressed run
   if (p.selection_threads != 0) return 0;
+  if (p.part_records != 0) return bytes_of_parts(p, input, records);
   const bool many_runs =
       records > p.index_entries || (p.regroup_bytes != 0 && input > p.regroup_bytes);
   if (!p.way.must_merge && !(p.way.may_merge && many_runs)) return 0;

@@ -66,6 +66,8 @@ class record_layout {
   bool keys_alone() const noexcept {
     return fixed() && key_bytes_ == record_bytes_ && key_bytes_ <= entries_.key_bytes;
   }
+  /// Whether records are keys of at most 8 bytes and nothing else.
+  bool integers() const noexcept { return keys_alone() && record_bytes_ <= sizeof(std::uint64_t); }
   std::uint64_t key_bytes() const noexcept { return key_bytes_; }
   std::uint64_t key_offset() const noexcept { return key_offset_; }
 

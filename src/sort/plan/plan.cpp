@@ -205,7 +205,7 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
                     .read = priced->bandwidth(sequential_read, p.read_threads, 1 << 20)};
   }
   std::uint64_t rest = *shared;
-  const std::uint64_t whole = rest;
+  p.room_bytes = rest;
   p.output_buffer_bytes = std::clamp<std::uint64_t>(rest / 8, kMiB, 64 * kMiB);
   const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
   const std::uint64_t record = o.format == record_format::fixed ? o.record_bytes : 32;
@@ -214,10 +214,8 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   // The queue holds an entry for each record and, where records vary in size, its place in the
   // buffer.
   rest -= buffers * p.output_buffer_bytes + 2 * p.queue_entries * 24;
-  p.integers = way.freedom == liberty::full && !o.device.starts_with("emu:") && o.writes_all() &&
-               record_layout(o).keys_alone() && o.record_bytes <= sizeof(std::uint64_t) &&
-               input_bytes / o.record_bytes * sizeof(std::uint64_t) < rest;
-  p.map_input = !p.integers && input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
+  if (record_layout(o).integers()) consider_parts(p, o, known);
+  p.map_input = p.part_records == 0 && input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
                 rest - input_bytes >= kSmallestLimit;
   if (p.map_input) rest -= input_bytes + input_bytes / 256;
   p.index_entries = std::min<std::uint64_t>(rest / sizeof(entry), most_records(o, input_bytes) + 1);
@@ -237,7 +235,7 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   if (o.writes_all() && !record_layout(o).keys_alone() &&
       (priced == nullptr || way.freedom == liberty::full)) {
     const std::uint64_t mapped = p.map_input ? input_bytes + input_bytes / 256 : 0;
-    consider_scans(p, o, known, whole - mapped);
+    consider_scans(p, o, known, p.room_bytes - mapped);
   }
   return p;
 }
@@ -277,6 +275,31 @@ base::result<plan> make_plan(const sort_options& o, const approach& way, const f
     p->mapping_memory_bytes = limit_to_map(o, way, known);
   }
   return p;
+}
+
+bool consider_parts(plan& p, const sort_options& o, const facts& known) {
+  constexpr std::uint64_t kSamplesShare = 8;  // of the room, one part in so many
+  const bool integers = record_layout(o).integers();
+  if (p.way.freedom != liberty::full || known.emulated() != nullptr || !o.writes_all() ||
+      o.format != record_format::fixed || o.record_bytes >= base::kPageBytes ||
+      (!integers && p.concurrency != sort_concurrency::no_sync)) {
+    return false;
+  }
+  const std::uint64_t each = integers ? sizeof(std::uint64_t) : o.record_bytes + sizeof(entry);
+  const std::uint64_t records = known.input.bytes / o.record_bytes;
+  std::uint64_t fitting = p.room_bytes / each;
+  if (records > fitting) {
+    const std::uint64_t for_samples = p.room_bytes / kSamplesShare;
+    fitting = (p.room_bytes - for_samples) / each;
+    const std::uint64_t runs = records / fitting + 1;
+    const std::uint64_t samples = samples_of_run(runs);
+    if (samples > fitting || runs * samples * (kSampleBytes + o.key_bytes) > for_samples) {
+      return false;
+    }
+  }
+  p.part_records = fitting;
+  p.map_input = p.scan_gather = false;
+  return true;
 }
 
 bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_bytes) {

@@ -15,7 +15,7 @@ enum class liberty {
   none,
   real_devices,  ///< keys may be read with their records, and values by scans; on emulated devices
                  ///< values are read as in the papers
-  full,          ///< also integers without an index map, and records rewritten in sorted pieces
+  full,          ///< also whole records without an index map, or rewritten in sorted pieces
                  ///< (regrouping)
 };
 
@@ -39,8 +39,9 @@ struct plan {
                                  ///< alone, or a read by call moves them anyway
   bool scan_gather = false;      ///< values come by scans of the input, one for each output buffer
   bool map_input = false;
-  bool integers = false;  ///< records are short keys alone and fit in memory: sorted without an
-                          ///< index map
+  std::uint64_t part_records =
+      0;  ///< that are sorted in memory at a time, whole and without an index
+          ///< map, in runs and then in parts of the order; 0: by an index map
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
   sort_compression compression = sort_compression::automatic;
   run_speeds run_device;  ///< zeros: not known
@@ -52,6 +53,7 @@ struct plan {
   unsigned selection_threads = 0;  ///< that select the first records of --top in one pass over the
                                    ///< input; 0: all records are sorted
   std::uint64_t memory_bytes = 0;
+  std::uint64_t room_bytes = 0;         ///< of memory_bytes, without the program and its threads
   std::size_t output_buffer_bytes = 0;  ///< of each buffer; io-overlap has two
   std::size_t queue_entries = 0;        ///< records gathered at a time
   std::size_t index_entries = 0;        ///< capacity of the index map in memory
@@ -79,6 +81,17 @@ constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {
 
 /// The least limit of memory that a sort can work in, in bytes.
 inline constexpr std::uint64_t kSmallestLimit = 32 << 20;
+
+/// Plans to sort whole fixed records in parts of their order, where the plan may deviate so far,
+/// each thread reads and writes on its own, all records are written, none has a page or more, and
+/// they are not so many that samples of their runs would not fit. Returns whether it did.
+bool consider_parts(plan& p, const sort_options& options, const facts& known);
+
+/// How many records of each of `runs` sorted runs are sampled, to cut the order into parts that fit
+/// in memory (a part is smaller than that by one in so many), and the bytes that a sample takes
+/// beside its key.
+constexpr std::uint64_t samples_of_run(std::uint64_t runs) noexcept { return 8 * runs; }
+inline constexpr std::uint64_t kSampleBytes = 48;
 
 /// How many records a thread that selects the first `top` keeps at the most, and the bytes that it
 /// needs for each beside the record.

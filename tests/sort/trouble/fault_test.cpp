@@ -247,7 +247,8 @@ std::vector<scenario> many_runs() {
   scenario compressed = merge;
   compressed.name = "mergepass_compressed";
   compressed.options.compression = sort_compression::on;
-  return {merge, compressed, ems};
+  scenario integers{"integers", small, 3'300'000};
+  return {merge, compressed, ems, integers};
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FaultsOfRuns, ::testing::ValuesIn(many_runs()),

@@ -1,4 +1,4 @@
-#include "sort/algorithms/in_memory.hpp"
+#include "sort/input/in_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
