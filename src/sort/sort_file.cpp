@@ -119,14 +119,16 @@ base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const 
   auto chosen = decide({*in, output, directory}, options, numbers);
   if (!chosen) return std::unexpected(chosen.error());
   const sort::plan& p = chosen->plan;
-  if (in->in_memory() && !p.map_input && !p.integers) {
+  const sort::record_layout layout(options);
+  // Integers are read into no more memory than the input takes. Everything else needs its room.
+  const bool are_integers = layout.integers() && p.part_records != 0;
+  if (in->in_memory() && !p.map_input && !are_integers) {
     if (auto r = in->leave_memory(directory); !r) return std::unexpected(r.error());
   }
   if (p.map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
   auto out =
       sort::destination::open(j, output, directory, in->handle(), arrival_of(options), packers);
   if (!out) return std::unexpected(out.error());
-  const sort::record_layout layout(options);
   const sort::context ctx{j, p, *in, layout};
   const sort::outcome o = sort::find(p.algorithm).run(ctx, out->handle(), directory);
   if (options.check && !j.stopped()) sort::verify(ctx, out->handle(), o);

@@ -118,7 +118,7 @@ def memory_promise_of_short_lines(d):
     assert peak <= 32 << 20, peak
     assert os.path.getsize(d + "/out") == os.path.getsize(d + "/big") >= TIMES_MEMORY * 32 << 20
     subprocess.run(["sort", "-c", d + "/out"], env={**os.environ, "LC_ALL": "C"}, check=True)
-    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "--memory", "32mb",
+    peak = peak_rss_bytes("sort", d + "/big", "-o", d + "/out", "--memory", "32mb",
                           "--top", "10000")
     assert peak <= 32 << 20, peak
     os.remove(d + "/big")

@@ -88,11 +88,25 @@ TEST(Top, LinesAreThoseThatTheSystemsSortHasFirst) {
       {"-r", {.reverse = true}},
       {"-u", {.unique = true}},
       {"-r -u", {.reverse = true, .unique = true}},
-      {"-t , -k 2", {.separator = ',', .field = 2}},
-      {"-t , -k 2 -s", {.separator = ',', .field = 2, .stable = true}},
-      {"-t , -k 2 -r", {.separator = ',', .field = 2, .reverse = true}},
-      {"-t , -k 3 -r -s", {.separator = ',', .field = 3, .reverse = true, .stable = true}},
-      {"-t , -k 2 -u", {.separator = ',', .field = 2, .unique = true}},
+      {"-t , -k 2", {.separator = ',', .keys = {{.first_field = 2}}}},
+      {"-t , -k 2 -s", {.separator = ',', .keys = {{.first_field = 2}}, .stable = true}},
+      {"-t , -k 2 -r",
+       {.separator = ',', .keys = {{.first_field = 2, .reverse = true}}, .reverse = true}},
+      {"-t , -k 3 -r -s",
+       {.separator = ',',
+        .keys = {{.first_field = 3, .reverse = true}},
+        .reverse = true,
+        .stable = true}},
+      {"-t , -k 2 -u", {.separator = ',', .keys = {{.first_field = 2}}, .unique = true}},
+      // Keys that are made of the lines.
+      {"-t , -k 2,2n -k 1,1r",
+       {.separator = ',',
+        .keys = {{.first_field = 2, .last_field = 2, .kind = key_kind::numeric},
+                 {.first_field = 1, .last_field = 1, .reverse = true}}}},
+      {"-t , -k 1,1f -u",
+       {.separator = ',',
+        .keys = {{.first_field = 1, .last_field = 1, .folds_case = true}},
+        .unique = true}},
   };
   for (const unsigned seed : {1u, 2u}) {
     base::random random(seed);
@@ -126,11 +140,16 @@ TEST(Top, EveryFormatIsSelectedAsTheWholeSortOrdersIt) {
     base::random random(seed);
     std::string fixed(std::size_t{20} * 60'000, '\0');
     for (char& c : fixed) c = static_cast<char>(random.below(3) * 90);
-    const std::string inputs[] = {fixed, make_klv(random, 50'000, 12), make_lines(random, 50'000)};
+    const std::string lines = make_lines(random, 50'000);
+    const std::string inputs[] = {fixed, make_klv(random, 50'000, 12), lines, lines};
     const sort_options formats[] = {
         {.record_bytes = 20, .key_bytes = 13, .key_offset = 4},
         {.format = record_format::klv, .key_bytes = 12},
-        {.format = record_format::lines, .separator = ',', .field = 2},
+        {.format = record_format::lines, .separator = ',', .keys = {{.first_field = 2}}},
+        {.format = record_format::lines,
+         .separator = ',',
+         .keys = {{.first_field = 2, .last_field = 2, .kind = key_kind::general},
+                  {.first_field = 1, .last_field = 1}}},
     };
     for (std::size_t f = 0; f < std::size(formats); ++f) {
       store(dir.file("in"), inputs[f]);
