@@ -109,17 +109,27 @@ struct sort_key {
   bool operator==(const sort_key&) const = default;
 };
 
+enum class number_kind { natural, integer, real };
+
+/// A key of fixed records that is a number: IEEE 754 if real, a two's complement if an integer.
+struct record_number {
+  number_kind kind = number_kind::natural;
+  unsigned bytes = 8;  ///< 1, 2, 4 or 8; 4 or 8 if real
+  bool big_endian = false;
+};
+
 struct sort_options {
   record_format format = record_format::fixed;
-  std::uint64_t record_bytes = 100;  ///< fixed: size of a record
-  std::uint64_t key_bytes = 10;      ///< fixed, klv: size of the key
-  std::uint64_t key_offset = 0;      ///< fixed: where the key begins in the record
-  std::optional<char> separator{};   ///< lines: between fields; none: they begin with blanks
-  std::vector<sort_key> keys{};      ///< lines: in the order of their weight; none: the whole line
-  char line_end = '\n';              ///< lines: what ends each of them
-  std::uint64_t random_seed = 0;     ///< of keys in random order
-  bool reverse = false;              ///< largest record first. Lines with equal `keys` are then in
-                                     ///< reverse order; the keys have a `reverse` of their own
+  std::uint64_t record_bytes = 100;       ///< fixed: size of a record
+  std::uint64_t key_bytes = 10;           ///< fixed, klv: size of the key
+  std::uint64_t key_offset = 0;           ///< fixed: where the key begins in the record
+  std::optional<record_number> number{};  ///< fixed: the key is a number, whose size is key_bytes
+  std::optional<char> separator{};        ///< lines: between fields; none: they begin with blanks
+  std::vector<sort_key> keys{};   ///< lines: in the order of their weight; none: the whole line
+  char line_end = '\n';           ///< lines: what ends each of them
+  std::uint64_t random_seed = 0;  ///< of keys in random order
+  bool reverse = false;           ///< largest record first. Lines with equal `keys` are then in
+                                  ///< reverse order; the keys have a `reverse` of their own
   bool stable = false;    ///< equal keys keep their order. Fixed and klv always do so (except with
                           ///< samplesort, which this excludes); for lines it turns off the last
                           ///< comparison, of the whole line

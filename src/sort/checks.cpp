@@ -62,6 +62,10 @@ constexpr refusal kRefusals[] = {
     {[](const request& r) { return !r.text() && r.o.separator != r.usual.separator; },
      "-t is for lines only: leave it out"},
     {[](const request& r) {
+       return r.o.number && (!r.fixed() || r.o.key_bytes != r.o.number->bytes);
+     },
+     "a number is a key of fixed records, and its size is the key's"},
+    {[](const request& r) {
        return std::ranges::any_of(r.o.keys, [](const sort_key& k) {
          return k.first_field == 0 || k.first_char == 0 || (k.last_char > 0 && k.last_field == 0);
        });

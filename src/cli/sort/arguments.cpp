@@ -25,7 +25,7 @@ void add_order(command c, sort_arguments& a) {
                             .hide_default()
                             .needs(record);
   klv.excludes(record).excludes(offset);
-  c.add("--key-size", o.key_bytes, "bytes of the key of a record");
+  c.add("--key-size", o.key_bytes, "bytes of the key of a record, if -k names no number");
   c.add_switch("-z,--zero-terminated", a.zero_terminated, "lines: a NUL ends each of them");
   c.add_switch("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_switch("-u,--unique", o.unique, "of equal keys keep the first");

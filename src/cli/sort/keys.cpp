@@ -7,13 +7,15 @@
 
 #include "cli/fail.hpp"
 #include "cli/sort/key_words.hpp"
+#include "cli/sort/number_words.hpp"
 
 namespace isotherm::cli {
 
 void add_key_flags(command c, sort_arguments& a) {
   c.add_each("-k,--key", a.keys,
              "lines: key from field F (from 1), character C, to the end of another or of the line, "
-             "and letters of the flags below for this key alone; may be given several times")
+             "and letters of the flags below for this key alone; may be given several times; "
+             "records: a number, as u64,le or f32,be")
       .value_name("F[.C][OPTS][,F[.C][OPTS]]");
   c.add("-t,--field-separator", a.separator,
         "lines: character between fields, \\t or \\0; if not given, fields begin with blanks")
@@ -47,6 +49,13 @@ void understand_keys(sort_arguments& a) {
   if (const auto r = take_options(letters, all, place::begin); !r) refuse_words(r.error().message);
   all.end_skips_blanks = all.skips_blanks;
   o.reverse = all.reverse;
+  if (a.record_bytes && a.keys.size() == 1) {
+    const auto number = parse_number(a.keys.front());
+    if (!number) refuse_words(number.error().message);
+    o.number = *number;
+    o.key_bytes = number->bytes;
+    return;
+  }
   auto keys = parse_keys(a.keys, all);
   if (!keys) refuse_words(keys.error().message);
   o.keys = std::move(*keys);

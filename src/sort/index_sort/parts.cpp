@@ -18,7 +18,7 @@ namespace {
 /// A record of a run. No two have the same place in this order, however many keys are equal; for
 /// records with equal keys it is their order in the input.
 struct sample {
-  std::string key;  ///< its bytes, complemented for --reverse
+  std::string key;  ///< as put_in_order() makes it
   std::uint64_t run = 0;
   std::uint64_t number = 0;  ///< of the record in the file of all runs
   friend auto operator<=>(const sample&, const sample&) = default;
@@ -65,11 +65,9 @@ class part_sorter {
 sample part_sorter::sample_of(const os::file& runs, std::uint64_t run, std::uint64_t number) {
   const record_layout& l = ctx_.layout;
   sample s{std::string(l.key_bytes(), '\0'), run, number};
-  ctx_.job.keep(runs.read(std::as_writable_bytes(std::span(s.key)),
-                          number * l.record_bytes() + l.key_offset()));
-  if (l.entries().reverse) {
-    for (char& c : s.key) c = static_cast<char>(~c);
-  }
+  const auto key = std::as_writable_bytes(std::span(s.key));
+  ctx_.job.keep(runs.read(key, number * l.record_bytes() + l.key_offset()));
+  l.put_in_order(key);
   return s;
 }
 

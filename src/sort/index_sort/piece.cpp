@@ -34,7 +34,7 @@ class integer_piece final : public piece {
       for (std::size_t i = 0; i < bytes.size() / record_; ++i) {
         std::uint64_t integer = 0;
         std::memcpy(&integer, &bytes[i * record_], record_);
-        integers_[at + begin + i] = __builtin_bswap64(integer) ^ turned_;
+        integers_[at + begin + i] = order_.ordered(__builtin_bswap64(integer)) ^ turned_;
       }
       ctx_.job.count(stage, bytes.size(), 0);
     });
@@ -50,7 +50,8 @@ class integer_piece final : public piece {
     const stage_timer timer(ctx_.job, stage);
     by_shares(ctx_.job.writers, writers(to), count, [&](auto begin, auto bytes) {
       for (std::size_t i = 0; i < bytes.size() / record_; ++i) {
-        const std::uint64_t integer = __builtin_bswap64(integers_[begin + i] ^ turned_);
+        const std::uint64_t integer =
+            __builtin_bswap64(order_.bytes(integers_[begin + i] ^ turned_));
         std::memcpy(&bytes[i * record_], &integer, record_);
       }
       if (!ctx_.job.keep(to.write(bytes, (first + begin) * record_))) return;
@@ -61,6 +62,7 @@ class integer_piece final : public piece {
  private:
   // Turns the order round, for --reverse.
   const std::uint64_t turned_ = ctx_.layout.entries().reverse ? ~std::uint64_t{0} : 0;
+  const number_order order_{ctx_.job.options.number.value_or(record_number{.big_endian = true})};
   os::buffer memory_;
   std::span<std::uint64_t> integers_;
 };

@@ -22,8 +22,7 @@ enum class input_order { none, sorted, reversed };
 /// Negative if the record of key `i` goes before the next one, 0 if their keys are equal.
 int order_of(const key_row& keys, std::uint64_t i, const record_layout& l) {
   const std::byte* key = keys.first + i * keys.stride;
-  const int order = std::memcmp(key, key + keys.stride, l.key_bytes());
-  return l.entries().reverse ? -order : order;
+  return l.compare_fixed(key, key + keys.stride);
 }
 
 input_order guess(const context& ctx, std::uint64_t records) {

@@ -6,9 +6,7 @@
 namespace isotherm::sort {
 
 int compare_records(const record_layout& layout, const std::byte* a, const std::byte* b) noexcept {
-  const int order =
-      std::memcmp(a + layout.key_offset(), b + layout.key_offset(), layout.key_bytes());
-  return layout.entries().reverse ? -order : order;
+  return layout.compare_fixed(a + layout.key_offset(), b + layout.key_offset());
 }
 
 void take_keys(const record_layout& layout, std::span<const std::byte> records,

@@ -36,6 +36,26 @@ record_layout::record_layout(const sort_options& o)
     entries_.used_key_bytes = static_cast<unsigned>(key_bytes_);
   }
   entries_.reverse = o.reverse;
+  if (o.number) number_.emplace(*o.number);
+}
+
+int record_layout::compare_fixed(const std::byte* a, const std::byte* b) const noexcept {
+  if (number_) {
+    const entry x = fixed_entry(a, 0);
+    const entry y = fixed_entry(b, 0);
+    return x < y ? -1 : x > y;
+  }
+  const int order = std::memcmp(a, b, key_bytes_);
+  return entries_.reverse ? -order : order;
+}
+
+void record_layout::put_in_order(std::span<std::byte> key) const noexcept {
+  if (number_) {
+    const entry ordered = byteswap128(fixed_entry(key.data(), 0));
+    std::memcpy(key.data(), &ordered, key.size());
+  } else if (entries_.reverse) {
+    for (std::byte& b : key) b = ~b;
+  }
 }
 
 entry record_layout::variable_entry(const std::byte* record, std::uint64_t offset,
@@ -73,7 +93,7 @@ bool record_layout::undecided(entry e) const noexcept {
 
 std::optional<record_layout::short_key> record_layout::whole_key(entry e) const noexcept {
   if (undecided(e) || order_.made()) return std::nullopt;
-  const entry plain = entries_.reverse ? ~e : e;
+  const entry plain = key_in_record(e);
   short_key key{{}, key_bytes_};
   if (format_ == record_format::lines) {
     key.size = static_cast<unsigned char>(plain >> entries_.pointer_bits());

@@ -12,6 +12,7 @@
 #include "sort/input/entry.hpp"
 #include "sort/input/source.hpp"
 #include "sort/keys/key_order.hpp"
+#include "sort/keys/record_number.hpp"
 
 namespace isotherm::sort {
 
@@ -73,8 +74,20 @@ class record_layout {
 
   /// The entry of fixed record `number`, whose key begins at `key`.
   entry fixed_entry(const std::byte* key, std::uint64_t number) const noexcept {
-    return entries_.make(load_key(key, entries_.used_key_bytes), number);
+    entry high = load_key(key, entries_.used_key_bytes);
+    if (number_) high = entry{number_->ordered(static_cast<std::uint64_t>(high >> 64))} << 64;
+    return entries_.make(high, number);
   }
+  /// The key bytes of `e`, a fixed record's, as they lie in the record, at the top.
+  entry key_in_record(entry e) const noexcept {
+    const entry high = entries_.reverse ? ~e : e;
+    if (!number_) return high;
+    return entry{number_->bytes(static_cast<std::uint64_t>(high >> 64))} << 64;
+  }
+  /// Changes the key of a fixed record so that its bytes order as the records do.
+  void put_in_order(std::span<std::byte> key) const noexcept;
+  /// Compares the keys of two fixed records, which begin at `a` and `b`.
+  int compare_fixed(const std::byte* a, const std::byte* b) const noexcept;
   /// The entry of the klv record or line at [offset, offset + bytes) of the input, whose bytes
   /// begin at `record` in memory.
   entry variable_entry(const std::byte* record, std::uint64_t offset, std::uint64_t bytes) const;
@@ -133,6 +146,7 @@ class record_layout {
   std::uint64_t record_bytes_;
   std::uint64_t key_bytes_;
   std::uint64_t key_offset_;
+  std::optional<number_order> number_;
   key_order order_;
   bool whole_line_last_;  // ties of fields are broken by the whole line
   entry_layout entries_;

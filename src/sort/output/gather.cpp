@@ -197,11 +197,10 @@ void gatherer::by_scan(const batch& b, std::byte* target) {
 
 /// Writes records that consist of a key alone, from their entries.
 void gatherer::put_keys(std::span<const entry> some, std::byte* target) const {
-  const bool reverse = ctx_.layout.entries().reverse;
   const std::uint64_t bytes = ctx_.layout.record_bytes();
   std::byte* const end = target + some.size() * bytes;
   for (const entry e : some) {
-    const entry key = byteswap128(reverse ? ~e : e);
+    const entry key = byteswap128(ctx_.layout.key_in_record(e));
     const auto room = static_cast<std::size_t>(end - target);
     std::memcpy(target, &key, room < sizeof key ? bytes : sizeof key);
     target += bytes;

@@ -4,9 +4,11 @@
     keys_test.py ISOTHERM [SEED]
 """
 
+import itertools
 import os
 import pathlib
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -130,6 +132,46 @@ class SortKeys(unittest.TestCase):
         told = run(ISOTHERM, 'sort', '--count', '--verify', '-t', ' ', '-k', '2,2n', '-k', '1,1r',
                    given=given)
         self.assertEqual(told.stdout, b'1\t07 b\n1\t7 a\n1\t10 c\n', told.stderr)
+
+    def check_numbers(self, code, numbers, front, back, flags):
+        """Sorts records of a number between `front` and as many of the bytes of `back` as given."""
+        layout = struct.Struct(f'{code[0]}{front}s{code[1]}{back}s')
+        records = [(b'x' * front, n, str(i).encode()) for i, n in enumerate(numbers)]
+        given = b''.join(layout.pack(*record) for record in records)
+        wanted = sorted(records, key=lambda record: record[1], reverse='-r' in flags)
+        told = run(ISOTHERM, 'sort', '--record', str(layout.size), '--verify', *flags,
+                   *(['--key-offset', str(front)] if front else []), given=given)
+        found = layout.iter_unpack(told.stdout)
+        self.assertEqual([n for _, n, _ in found], [n for _, n, _ in wanted], (SEED, flags))
+        if 'samplesort' not in flags:  # equal keys keep their order
+            self.assertTrue(told.stdout == b''.join(layout.pack(*record) for record in wanted))
+
+    def test_order_records_by_numbers(self):
+        r = random.Random(SEED)
+        codes = dict(zip('u8 u16 u32 u64 i8 i16 i32 i64 f32 f64'.split(), 'BHIQbhiqfd'))
+        for (name, code), (order, prefix) in itertools.product(codes.items(),
+                                                               [('le', '<'), ('be', '>')]):
+            size = struct.calcsize(code)
+            numbers = [struct.unpack(prefix + code, r.randbytes(size))[0] for _ in range(2000)]
+            numbers = [n for n in numbers if n == n] + [0, 1, 1]  # no NaN
+            for method, (front, back) in itertools.product(
+                    (*METHODS, ['--algorithm', 'ems'], ['--algorithm', 'samplesort']),
+                    ((0, 0), (3, 0), (0, 9))):
+                flags = ['-k', f'{name},{order}', *method, *r.choice([[], ['-r']])]
+                with self.subTest(flags=flags, front=front, back=back):
+                    self.check_numbers(prefix + code, numbers, front, back, flags)
+        told = run(ISOTHERM, 'sort', '--record', '2', '-k', 'i16,le', '--count', '--verify',
+                   given=b'\1\0\377\377\1\0')
+        self.assertEqual(told.stdout, b'\377\377' + struct.pack('<Q', 1) + b'\1\0' +
+                         struct.pack('<Q', 2), told.stderr)
+
+    def test_refuses_what_is_no_number(self):
+        for flags in (['-k', 'u64'], ['-k', 'u12,le'], ['-k', 'f16,le'], ['-k', 'le'], ['-k', ''],
+                      ['-k', '2'], ['-k', 'u8,me']):
+            told = run(ISOTHERM, 'sort', '--record', '8', *flags)
+            self.assertEqual((told.returncode, told.stderr.count(b'\n')), (2, 1), (flags, told))
+        for flags in (['--klv', '-k', 'u64,le'], ['-k', 'u64,le']):
+            self.assertNotEqual(run(ISOTHERM, 'sort', *flags).returncode, 0)
 
     def test_refuses_what_is_no_key(self):
         for flags in (['-k', '0'], ['-k', '1.0'], ['-k', 'x'], ['-k', '2,2x'], ['-k', '2nV'],
