@@ -125,11 +125,12 @@ struct sort_options {
   std::uint64_t key_offset = 0;           ///< fixed: where the key begins in the record
   std::optional<record_number> number{};  ///< fixed: the key is a number, whose size is key_bytes
   std::optional<char> separator{};        ///< lines: between fields; none: they begin with blanks
-  std::vector<sort_key> keys{};   ///< lines: in the order of their weight; none: the whole line
-  char line_end = '\n';           ///< lines: what ends each of them
-  std::uint64_t random_seed = 0;  ///< of keys in random order
-  bool reverse = false;           ///< largest record first. Lines with equal `keys` are then in
-                                  ///< reverse order; the keys have a `reverse` of their own
+  std::vector<sort_key> keys{};    ///< lines: in the order of their weight; none: the whole line
+  char line_end = '\n';            ///< lines: what ends each of them
+  std::uint64_t header_lines = 0;  ///< lines: the first so many stay in front of all others
+  std::uint64_t random_seed = 0;   ///< of keys in random order
+  bool reverse = false;            ///< largest record first. Lines with equal `keys` are then in
+                                   ///< reverse order; the keys have a `reverse` of their own
   bool stable = false;    ///< equal keys keep their order. Fixed and klv always do so (except with
                           ///< samplesort, which this excludes); for lines it turns off the last
                           ///< comparison, of the whole line

@@ -61,6 +61,8 @@ constexpr refusal kRefusals[] = {
      "-k is for lines only: leave it out"},
     {[](const request& r) { return !r.text() && r.o.separator != r.usual.separator; },
      "-t is for lines only: leave it out"},
+    {[](const request& r) { return !r.text() && r.o.header_lines > 0; },
+     "--header is for lines only: leave it out"},
     {[](const request& r) {
        return r.o.number && (!r.fixed() || r.o.key_bytes != r.o.number->bytes);
      },

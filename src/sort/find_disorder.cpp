@@ -7,6 +7,7 @@
 
 #include "os/files/spool.hpp"
 #include "sort/checks.hpp"
+#include "sort/header.hpp"
 #include "sort/plan/context.hpp"
 #include "sort/runs/loader.hpp"
 
@@ -47,11 +48,15 @@ base::result<std::optional<disorder>> find_disorder(const std::string& input,
   if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
   sort::plan p;
   p.sequential_load = true;
+  const auto header = sort::header_bytes(*in, options);
+  if (!header) return std::unexpected(header.error());
+  p.header_bytes = *header;
   const sort::record_layout layout(options);
   const auto [number, at] = find_in({j, p, *in, layout});
   if (auto r = j.status(); !r) return std::unexpected(r.error());
   if (number == 0) return std::nullopt;
-  disorder found{number, std::vector<std::byte>(std::min(at.bytes, in->size() - at.offset))};
+  disorder found{options.header_lines + number,
+                 std::vector<std::byte>(std::min(at.bytes, in->size() - at.offset))};
   if (auto r = in->handle().read(found.record, at.offset); !r) return std::unexpected(r.error());
   return found;
 }

@@ -17,6 +17,7 @@
 #include "sort/checks.hpp"
 #include "sort/choice.hpp"
 #include "sort/examine.hpp"
+#include "sort/header.hpp"
 #include "sort/output/destination.hpp"
 #include "sort/plan/context.hpp"
 #include "sort/verify.hpp"
@@ -118,7 +119,10 @@ base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const 
   if (!in) return std::unexpected(in.error());
   auto chosen = decide({*in, output, directory}, options, numbers);
   if (!chosen) return std::unexpected(chosen.error());
-  const sort::plan& p = chosen->plan;
+  sort::plan p = chosen->plan;
+  const auto header = sort::header_bytes(*in, options);
+  if (!header) return std::unexpected(header.error());
+  p.header_bytes = *header;
   const sort::record_layout layout(options);
   // Integers are read into no more memory than the input takes. Everything else needs its room.
   const bool are_integers = layout.integers() && p.part_records != 0;
@@ -130,6 +134,7 @@ base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const 
       sort::destination::open(j, output, directory, in->handle(), arrival_of(options), packers);
   if (!out) return std::unexpected(out.error());
   const sort::context ctx{j, p, *in, layout};
+  sort::copy_header(ctx, out->handle());
   const sort::outcome o = sort::find(p.algorithm).run(ctx, out->handle(), directory);
   if (options.check && !j.stopped()) sort::verify(ctx, out->handle(), o);
   if (auto r = out->explain(j.status()); !r) return std::unexpected(r.error());

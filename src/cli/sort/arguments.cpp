@@ -26,6 +26,7 @@ void add_order(command c, sort_arguments& a) {
                             .needs(record);
   klv.excludes(record).excludes(offset);
   c.add("--key-size", o.key_bytes, "bytes of the key of a record, if -k names no number");
+  c.add("--header", o.header_lines, "lines: the first N of the input stay in front").hide_default();
   c.add_switch("-z,--zero-terminated", a.zero_terminated, "lines: a NUL ends each of them");
   c.add_switch("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_switch("-u,--unique", o.unique, "of equal keys keep the first");

@@ -97,9 +97,10 @@ void write_newline(const context& ctx, const os::file& out, std::uint64_t offset
 
 class backwards_copy {
  public:
-  backwards_copy(const context& ctx, const os::file& out) : ctx_(ctx), out_(out) {}
+  backwards_copy(const context& ctx, const os::file& out)
+      : ctx_(ctx), out_(out), written_(ctx.plan.header_bytes) {}
 
-  /// Returns the bytes written.
+  /// Returns the bytes written, the header included.
   std::uint64_t run(const std::vector<std::uint64_t>& marks) {
     const stage_timer timer(ctx_.job, sort_stage::copy);
     auto from = os::buffer::reserve(ctx_.plan.output_buffer_bytes);
@@ -188,7 +189,7 @@ class backwards_copy {
   const context ctx_;
   const os::file& out_;
   bool newline_ = false;  // the input's last line lacks its newline
-  std::uint64_t written_ = 0;
+  std::uint64_t written_;
 };
 
 }  // namespace

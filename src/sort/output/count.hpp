@@ -20,7 +20,8 @@ class group_counter final : public sink {
         same_(ctx, sort_stage::record_read),
         out_(out),
         stage_(write_stage),
-        records_(records) {}
+        records_(records),
+        written_(ctx.plan.header_bytes) {}
 
   bool reserve() override;
   void take(std::span<entry> sorted) override;
@@ -42,7 +43,7 @@ class group_counter final : public sink {
   std::uint64_t seen_ = 0;
   os::buffer buffer_;
   std::size_t filled_ = 0;
-  std::uint64_t written_ = 0;
+  std::uint64_t written_;
   std::uint64_t keys_read_ = 0;       // not yet charged to an emulated device
   std::uint64_t key_bytes_read_ = 0;  // likewise
   std::uint64_t groups_ = 0;          // written so far

@@ -15,7 +15,12 @@ constexpr std::uint64_t kCachedPiece = 256 << 10;  // bytes that a thread gather
 }  // namespace
 
 output::output(const context& ctx, const os::file& out, sort_stage write_stage)
-    : ctx_(ctx), out_(out), write_stage_(write_stage), batch_(ctx), gather_(ctx) {}
+    : ctx_(ctx),
+      out_(out),
+      write_stage_(write_stage),
+      batch_(ctx),
+      gather_(ctx),
+      written_(ctx.plan.header_bytes) {}
 
 output::~output() = default;
 

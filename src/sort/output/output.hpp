@@ -40,7 +40,7 @@ class output {
   gatherer gather_;
   os::buffer buffers_[2];
   unsigned turn_ = 0;
-  std::uint64_t written_ = 0;
+  std::uint64_t written_;
   std::uint64_t records_ = 0;
   os::thread writing_;  // io-overlap: writes the other buffer
 };

@@ -58,8 +58,9 @@ struct plan {
   std::size_t queue_entries = 0;        ///< records gathered at a time
   std::size_t index_entries = 0;        ///< capacity of the index map in memory
   std::size_t merge_buffer_bytes = 0;   ///< shared by the runs of one merge
-  std::size_t regroup_bytes = 0;  ///< of the input, sorted in memory and rewritten at a time; 0:
-                                  ///< records are not regrouped
+  std::size_t regroup_bytes = 0;   ///< of the input, sorted in memory and rewritten at a time; 0:
+                                   ///< records are not regrouped
+  std::uint64_t header_bytes = 0;  ///< at the front of input and output, not sorted
   std::uint64_t mapping_memory_bytes = 0;  ///< if an in-place sort cannot map its input: a limit
                                            ///< with which it could
 };

@@ -29,7 +29,7 @@ constexpr key_reading key_reading_of(std::uint64_t record_bytes) noexcept {
 /// Makes entries of the input's records, as many at a time as the index map holds.
 class loader {
  public:
-  explicit loader(const context& ctx) : ctx_(ctx) {}
+  explicit loader(const context& ctx) : ctx_(ctx), at_(ctx.plan.header_bytes) {}
 
   /// Fills the front of `target` with the next entries, in input order; returns how many. 0 at the
   /// end of the input, or on an error, which becomes the job's. Stops before a klv record or line
@@ -48,7 +48,7 @@ class loader {
   std::size_t finish_line(std::uint64_t start, std::uint64_t end, entry& target);
 
   const context ctx_;
-  std::uint64_t at_ = 0;  // offset of the next record
+  std::uint64_t at_;  // offset of the next record
   std::uint64_t records_ = 0;
   base::atomic<std::uint64_t> done_{0};  // bytes of fixed records read; only for progress()
 };

@@ -15,7 +15,7 @@ class record_blocks {
   /// Prepares to read `ctx`'s input. A line longer than `most_bytes` ends the reading, as a klv
   /// record larger than kThreadScratchBytes does.
   record_blocks(const context& ctx, std::uint64_t most_bytes)
-      : ctx_(ctx), most_bytes_(most_bytes) {}
+      : ctx_(ctx), most_bytes_(most_bytes), at_(ctx.plan.header_bytes) {}
 
   struct block {
     std::uint64_t offset = 0;  ///< in the input
@@ -37,7 +37,7 @@ class record_blocks {
   const context ctx_;
   const std::uint64_t most_bytes_;
   std::mutex lock_;  // guards at_ and gave_up_
-  std::uint64_t at_ = 0;
+  std::uint64_t at_;
   bool gave_up_ = false;
 };
 

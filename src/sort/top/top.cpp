@@ -80,7 +80,8 @@ offering offering_of(record_format format) {
 /// Appends to the output: records, or groups as --count writes them.
 class writer {
  public:
-  writer(const context& ctx, const os::file& out) : ctx_(ctx), out_(out) {}
+  writer(const context& ctx, const os::file& out)
+      : ctx_(ctx), out_(out), written_(ctx.plan.header_bytes) {}
 
   void write(const candidate& c, std::uint64_t count) {
     const bool counts = ctx_.job.options.count;
@@ -123,7 +124,7 @@ class writer {
   const context ctx_;
   const os::file& out_;
   std::vector<std::byte> pending_;
-  std::uint64_t written_ = 0;
+  std::uint64_t written_;
   std::uint64_t records_ = 0;
 };
 

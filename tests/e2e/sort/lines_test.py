@@ -4,6 +4,7 @@
     lines_test.py ISOTHERM
 """
 
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -53,6 +54,28 @@ class SortLines(unittest.TestCase):
         told = sort(*flags, one, two)
         self.assertEqual((told.returncode, told.stdout), (1, b''))
         self.assertIn(b'no multiple of the record of 2', told.stderr)
+
+    def test_leaves_header_lines_in_front(self):
+        at = self.at / 'lines'
+        head = [b'name,number\n', b'z' * 100000 + b'\n']
+        lines = [b'%d,a line\n' % (n * 7919 % 3000) for n in range(3000)]
+        for some, flags in itertools.product(
+                (lines, sorted(lines), sorted(lines)[::-1], lines[:1], []),
+                ([], ['-r'], ['-u'], ['--memory', '32mb', '--algorithm', 'mergepass'],
+                 ['--top', '9'], ['-n'])):
+            at.write_bytes(b''.join(head + some))
+            at.with_name('rest').write_bytes(b''.join(some))
+            rest = sort(*flags, at.with_name('rest')).stdout
+            for given in ([at], ['-']):
+                told = sort('--header', '2', '--verify', *flags, *given, given=at.read_bytes())
+                self.assertTrue(told.stdout == b''.join(head) + rest, (flags, told.stderr))
+        for text, flags, wanted in ((b'b\na', ['--header', '9'], b'b\na\n'),
+                                    (b'b\na', ['--header', '9', '-u'], b'b\na\n'),
+                                    (b'b\na\na', ['--header', '1', '--count'], b'b\n2\ta\n'),
+                                    (b'', ['--header', '1'], b'')):
+            self.assertEqual(sort(*flags, given=text).stdout, wanted)
+        told = sort('-c', '--header', '1', given=b'b\na\nc\nb\n')
+        self.assertEqual((told.returncode, told.stderr), (1, b'isotherm: -:4: disorder: b\n'))
 
     def test_says_where_the_input_is_out_of_order(self):
         at = self.at / 'lines'
