@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
@@ -75,9 +76,10 @@ void check_order(const sort_arguments& a) {
   if (a.output != "-") refuse_words(fmt::format("{} writes nothing: leave out -o", flag));
   const auto found = find_disorder(a.inputs.front(), a.options);
   if (!found) fail(found.error().message, found.error().code == EINTR ? kInterrupted : 2);
-  if (!*found) return;
+  const std::optional<disorder>& first = *found;
+  if (!first) return;
   if (a.check_silently) throw ended{1};
-  const auto& [number, record] = **found;
+  const auto& [number, record] = *first;
   if (a.options.format != record_format::lines) {
     fail(fmt::format("{}: disorder: record {}", a.inputs.front(), number));
   }

@@ -16,7 +16,7 @@ class key_finder::search {
   std::size_t take(bytes_view piece) {
     std::size_t at = 0;
     while (left_.fields > 0) {
-      if (separator_ ? !pass_separator(piece, at) : !pass_word(piece, at)) return at;
+      if (separator_ ? !pass_separator(piece, at, *separator_) : !pass_word(piece, at)) return at;
     }
     if (left_.skips_blanks) {
       while (at < piece.size() && is_blank(piece[at])) ++at;
@@ -31,10 +31,9 @@ class key_finder::search {
   bool done() const noexcept { return done_; }
 
  private:
-  bool pass_separator(bytes_view piece, std::size_t& at) {
+  bool pass_separator(bytes_view piece, std::size_t& at, std::byte separator) {
     if (at == piece.size()) return false;
-    const void* found =
-        std::memchr(&piece[at], std::to_integer<int>(*separator_), piece.size() - at);
+    const void* found = std::memchr(&piece[at], std::to_integer<int>(separator), piece.size() - at);
     at = found == nullptr
              ? piece.size()
              : static_cast<std::size_t>(static_cast<const std::byte*>(found) - piece.data());

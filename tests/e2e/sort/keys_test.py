@@ -109,6 +109,19 @@ class SortKeys(unittest.TestCase):
             compared += wanted.returncode == 0
         self.assertGreater(compared, CASES / 2)
 
+    def test_order_each_kind_of_text_as_gnu_sort_does(self):
+        words = [''.join(parts) for parts in itertools.product(NAMES, VERSIONS, SUFFIXES)]
+        words += [sign + n + unit for sign in ('', '-') for n in (*NUMBERS, '1', '12.50', '12.5')
+                  for unit in ('', *'kKMGTPEZYm')]
+        words += MONTHS + FLOATS + [f'-{word}' for word in FLOATS]
+        random.Random(SEED).shuffle(words)
+        self.file.write_text('\n'.join(words), encoding='ascii')
+        for kind, also in itertools.product('nghVM', ('s', 'su', 'r', 'f')):
+            flags = f'-{kind}{also}'
+            with self.subTest(seed=SEED, flags=flags):
+                self.assertEqual(run(ISOTHERM, 'sort', flags, self.file).stdout,
+                                 run('sort', flags, self.file).stdout)
+
     def test_no_number_goes_before_nan_and_nan_before_numbers(self):
         told = run(ISOTHERM, 'sort', '-g', given=b'-inf\nnan\nx\n-1e5000\n')
         self.assertEqual(told.stdout, b'x\nnan\n-1e5000\n-inf\n')
