@@ -117,6 +117,38 @@ TEST(Parts, OfIntegersOfAnySizeAreInOrder) {
   }
 }
 
+// Numbers do not order as their bytes do, neither alone nor as keys of records.
+TEST(Parts, OfRecordsWithNumbersAsKeysAreInOrder) {
+  base::random random(kSeed);
+  for (const std::uint64_t record : {8, 24}) {
+    for (const bool reverse : {false, true}) {
+      sort_options o = options_for(record, 0, 8, reverse);
+      o.number = record_number{.kind = number_kind::integer};
+      std::string all(3'500'000 / (record / 8) * record, 'v');
+      for (std::size_t at = 0; at < all.size(); at += record) {
+        const std::uint64_t number = random();
+        std::memcpy(&all[at], &number, sizeof number);
+      }
+      const scratch dir;
+      store(dir.file("in"), all);
+      const auto r = sort_file(dir.file("in"), dir.file("out"), o);
+      ASSERT_TRUE(r) << r.error().message;
+      EXPECT_EQ(r->algorithm, "parts");
+      EXPECT_GE(r->runs, 3u);
+      const std::string sorted = contents(dir.file("out"));
+      ASSERT_EQ(sorted.size(), all.size());
+      std::int64_t last = reverse ? INT64_MAX : INT64_MIN;
+      for (std::size_t at = 0; at < sorted.size(); at += record) {
+        std::int64_t number = 0;
+        std::memcpy(&number, &sorted[at], sizeof number);
+        ASSERT_TRUE(reverse ? number <= last : number >= last)
+            << "seed " << kSeed << " record " << record << " at " << at;
+        last = number;
+      }
+    }
+  }
+}
+
 // In the middle of a run.
 TEST(Parts, EndAmongEqualIntegers) {
   base::random random(kSeed);

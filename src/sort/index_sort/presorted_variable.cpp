@@ -201,8 +201,10 @@ bool copy_presorted_variable(const context& ctx, const os::file& out, outcome& o
   o.records = o.records_written = found.records;
   if (found.rising) {
     copy_input(ctx, out);
-    o.bytes_written = ctx.input.size();
-    if (lacks_newline(ctx)) write_newline(ctx, out, o.bytes_written++);
+    const bool lacks = lacks_newline(ctx);
+    const bool is_written = ctx.plan.header_bytes == ctx.input.size();  // behind the header
+    if (lacks && !is_written) write_newline(ctx, out, ctx.input.size());
+    o.bytes_written = ctx.input.size() + (lacks ? 1 : 0);
   } else {
     o.bytes_written = backwards_copy(ctx, out).run(found.marks);
   }

@@ -14,7 +14,8 @@ void copy_input(const context& ctx, const os::file& out) {
   const stage_timer timer(ctx.job, sort_stage::copy);
   auto buffer = os::buffer::reserve(ctx.plan.output_buffer_bytes);
   if (!ctx.job.keep(buffer)) return;
-  for (std::uint64_t at = 0; at < ctx.input.size() && !ctx.job.stopped(); at += buffer->size()) {
+  for (std::uint64_t at = ctx.plan.header_bytes; at < ctx.input.size() && !ctx.job.stopped();
+       at += buffer->size()) {
     const std::uint64_t n = std::min<std::uint64_t>(buffer->size(), ctx.input.size() - at);
     {
       const device::stream_group group(ctx.job.emulation, device::access::sequential_read,

@@ -74,7 +74,7 @@ def mistakes(d):
     for said, status, args in (("leave them out", 2, ["--lines", "--expect", "1"]),
                                ("excludes", 2, ["--lines", "--record", "8"]),
                                ("no multiple", 1, ["--record", "12"]),
-                               ("for lines only", 1, ["--record", "8", "--key-size", "8", "-k2"])):
+                               ("the key of a record is u8", 2, ["--record", "8", "-k2"])):
         r = run("valsort", d + "/out", *args)
         assert r.returncode == status and said in r.stderr, (args, r)
         assert r.stderr.count("\n") == 1, r
