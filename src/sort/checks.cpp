@@ -153,7 +153,7 @@ base::result<plan> plan_with_room(const plan& p, const facts& known, const place
   const std::string directory = os::waiting_directory(at.output, at.temporary_directory);
   if (auto r = check_output(at, directory, written); !r) return std::unexpected(r.error());
   plan wanted = p;
-  consider_regrouping(wanted, o, in.bytes / std::max<std::uint64_t>(1, in.records));
+  consider_pieces(wanted, o, in.bytes / std::max<std::uint64_t>(1, in.records));
   const auto temporary_bytes = [&](const plan& each) {
     return find(each.algorithm).temporary_bytes(each, o, in.bytes, in.records);
   };

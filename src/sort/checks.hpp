@@ -23,7 +23,7 @@ struct places {
 /// Checks that the output is not the input, and that there is room for the output and for the runs
 /// of `p`. Where the output's size depends on the keys (--unique, --count), they are taken to be
 /// all different; where it depends on the sizes of records, it is estimated by their mean. Returns
-/// `p`, with records regrouped if that costs less and there is room for it.
+/// `p`, or in pieces if that costs less and there is room for the runs.
 base::result<plan> plan_with_room(const plan& p, const facts& known, const places& at,
                                   const sort_options& o);
 

@@ -81,7 +81,7 @@ base::result<index_map> index_map::build(const std::string& path, const sort_opt
 std::uint64_t index_map::size() const noexcept { return state_->entries.size(); }
 
 base::result<void> index_map::sort() {
-  sort::sort_run(state_->context(), state_->entries);
+  sort::sort_run(state_->context(), state_->entries, sort::equal_keys::stay);
   return state_->work.status();
 }
 
@@ -96,7 +96,8 @@ base::result<void> index_map::sort_first(std::uint64_t count) {
   const auto& l = state_->layout.entries();
   const auto rest = std::partition(
       last + 1, all.end(), [&, key = l.key(*last)](sort::entry e) { return l.key(e) == key; });
-  sort::sort_run(state_->context(), all.first(static_cast<std::size_t>(rest - all.begin())));
+  sort::sort_run(state_->context(), all.first(static_cast<std::size_t>(rest - all.begin())),
+                 sort::equal_keys::stay);
   return state_->work.status();
 }
 

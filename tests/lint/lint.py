@@ -38,7 +38,7 @@ SUBFOLDERS = {
             ['micro', 'experiments']],
     'server': [['timing'], ['management'], ['commands']],
     'sort': [['job'], ['packed', 'keys'], ['input'], ['coding'], ['plan'], ['runs'],
-             ['cost', 'output', 'top'], ['index_sort'], ['algorithms']],
+             ['cost', 'merge', 'output', 'top'], ['index_sort'], ['algorithms']],
 }
 # What a folder must not include although it is lower, and the one file that may.
 FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}

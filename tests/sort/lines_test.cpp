@@ -106,7 +106,7 @@ class AlikeLines : public ::testing::Test {
     const sort_options o{.format = record_format::lines,
                          .top = 1000,
                          .memory_bytes = 32 << 20,
-                         .algorithm = sort_algorithm::onepass,
+                         .algorithm = sort_algorithm::mergepass,
                          .sort_threads = sort_threads_,
                          .durable = false,
                          .progress = [&](sort_stage s, std::uint64_t,

@@ -245,7 +245,7 @@ TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
       if (c == os::io_call::write) peak = std::max(peak, unnamed_bytes(dir.path()));
       return 0;
     });
-    runs.reduce(memory, *in);
+    runs.reduce(memory);
     os::set_fault_hook({});
     ASSERT_TRUE(j.status());
     EXPECT_LE(runs.runs().size(), merge_fan_in(memory.size()));
@@ -255,7 +255,7 @@ TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
     EXPECT_LE(peak, plain + plain / 64 + 8192 * 2 * kRuns);
     std::vector<entry> piece(1000);
     std::vector<entry> merged;
-    runs.merge(memory, *in, piece, [&](std::span<entry> sorted) {
+    runs.merge(memory, piece, [&](std::span<entry> sorted) {
       merged.insert(merged.end(), sorted.begin(), sorted.end());
     });
     EXPECT_TRUE(merged == all) << "seed 28";
@@ -278,7 +278,7 @@ TEST(RunFile, AFileThatCannotGiveBackItsSpaceIsAnError) {
   }
   std::vector<entry> buffer((256 << 10) / sizeof(entry));
   os::set_fault_hook([](os::io_call c) { return c == os::io_call::resize ? EIO : 0; });
-  runs.reduce(std::as_writable_bytes(std::span(buffer)), *in);
+  runs.reduce(std::as_writable_bytes(std::span(buffer)));
   os::set_fault_hook({});
   ASSERT_FALSE(j.status());
   EXPECT_EQ(j.status().error().code, EIO);

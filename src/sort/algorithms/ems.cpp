@@ -3,109 +3,28 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <optional>
 
 #include "os/files/file.hpp"
 #include "os/memory/buffer.hpp"
-#include "os/thread.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/index_sort/presorted.hpp"
 #include "sort/input/in_memory.hpp"
 #include "sort/input/sort_entries.hpp"
-#include "sort/runs/loader.hpp"
-#include "sort/runs/loser_tree.hpp"
-#include "sort/runs/runs.hpp"
+#include "sort/merge/record_merge.hpp"
 
 namespace isotherm::sort {
 namespace {
 
-/// Collects whole records in a buffer and writes them sequentially; with io-overlap one buffer is
-/// written while the next is filled.
-class record_writer {
- public:
-  record_writer(const context& ctx, const os::file& f, sort_stage stage)
-      : ctx_(ctx), file_(f), stage_(stage) {}
-  bool reserve() {
-    for (auto& b : buffers_) {
-      auto r = os::buffer::reserve(ctx_.plan.output_buffer_bytes);
-      if (!ctx_.job.keep(r)) return false;
-      b = std::move(*r);
-    }
-    return true;
-  }
-  /// Space for the next `bytes` of output, which the caller fills.
-  std::byte* place(std::size_t bytes) {
-    if (filled_ + bytes > ctx_.plan.output_buffer_bytes) flush();
-    std::byte* at = buffers_[turn_].data() + filled_;
-    filled_ += bytes;
-    return at;
-  }
-  /// The free rest of the buffer. Threads may fill it together; taken() then tells how much.
-  std::span<std::byte> room() {
-    return {buffers_[turn_].data() + filled_, ctx_.plan.output_buffer_bytes - filled_};
-  }
-  void taken(std::size_t bytes) { filled_ += bytes; }
-  void flush() {
-    const std::span<const std::byte> bytes(buffers_[turn_].data(), filled_);
-    const auto write = [this, bytes, offset = offset_] {
-      const stage_timer timer(ctx_.job, stage_);
-      pooled_write(ctx_, file_, bytes, offset, stage_);
-    };
-    if (writing_.joinable()) writing_.join();
-    if (ctx_.plan.concurrency == sort_concurrency::io_overlap) {
-      ctx_.job.beside(writing_, write);
-      turn_ ^= 1;
-    } else {
-      write();
-    }
-    offset_ += filled_;
-    filled_ = 0;
-  }
-  void finish() {
-    flush();
-    if (writing_.joinable()) writing_.join();
-  }
-  std::uint64_t offset() const noexcept { return offset_; }
-
- private:
-  const context ctx_;
-  const os::file& file_;
-  sort_stage stage_;
-  os::buffer buffers_[2];
-  unsigned turn_ = 0;
-  std::size_t filled_ = 0;
-  std::uint64_t offset_ = 0;
-  os::thread writing_;
-};
-
-/// A sorted piece of the records in the run file.
-struct record_run {
-  std::uint64_t offset = 0;
-  std::uint64_t records = 0;
-};
-
-/// A run being merged: a window of its records.
-struct record_cursor {
-  std::uint64_t offset;
-  std::uint64_t left;  // records not yet read
-  std::span<std::byte> buffer;
-  std::size_t at = 0;
-  std::size_t end = 0;
-  bool exhausted = false;
-  std::uint64_t first = 0;  // where the run begins
-};
-
 class merger {
  public:
-  merger(const context& ctx, const os::file& out)
-      : ctx_(ctx), out_(out), record_(ctx.layout.record_bytes()) {}
+  explicit merger(const context& ctx)
+      : ctx_(ctx), format_(ctx), record_(ctx.layout.record_bytes()) {}
 
   void make_runs(const std::string& directory, std::span<std::byte> memory);
-  /// Merges all runs once: into the output if one merge takes them all, otherwise into fewer runs.
-  /// True when the output is complete, or after an error.
-  bool merge_level(std::span<std::byte> memory, const std::string& directory);
-  std::uint64_t runs_written() const noexcept { return written_; }
+  /// Merges all runs into `out`, on several levels if one merge cannot take them all.
+  void merge(const os::file& out, std::span<std::byte> memory);
+  std::uint64_t runs_written() const noexcept { return all_.written; }
 
  private:
   void sort_chunk(std::span<std::byte> records, std::span<entry> index);
@@ -113,16 +32,13 @@ class merger {
                  std::byte* target);
   void copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
                   record_writer& to);
-  void merge_group(std::span<const record_run> group, std::span<std::byte> memory,
-                   record_writer& to, after_reading space);
-  void advance(record_cursor& c, after_reading space);
+  void merge_some(record_writer& to, std::span<const record_run> some, std::span<std::byte> memory,
+                  after_reading space);
 
   const context ctx_;
-  const os::file& out_;
+  const fixed_format format_;
   const std::uint64_t record_;
-  os::file runs_file_;
-  std::vector<record_run> runs_;
-  std::uint64_t written_ = 0;
+  run_files all_;
 };
 
 void merger::sort_chunk(std::span<std::byte> records, std::span<entry> index) {
@@ -164,8 +80,8 @@ void merger::copy_chunk(std::span<const std::byte> records, std::span<const entr
 void merger::make_runs(const std::string& directory, std::span<std::byte> memory) {
   auto f = os::file::unnamed(directory);
   if (!ctx_.job.keep(f)) return;
-  runs_file_ = std::move(*f);
-  record_writer to(ctx_, runs_file_, sort_stage::run_write);
+  all_.file = std::move(*f);
+  record_writer to(ctx_, all_.file, sort_stage::run_write, sort_stage::run_write);
   if (!to.reserve()) return;
   const std::uint64_t records = ctx_.input.size() / record_;
   const std::size_t capacity = memory.size() / (record_ + sizeof(entry));
@@ -182,94 +98,28 @@ void merger::make_runs(const std::string& directory, std::span<std::byte> memory
     if (ctx_.job.stopped()) return;
     sort_chunk(chunk, index.first(n));
     copy_chunk(chunk, index.first(n), to);
-    runs_.push_back({at * record_, n});
-    ++written_;
+    all_.add(n * record_);
   }
   to.finish();
 }
 
-void merger::advance(record_cursor& c, after_reading space) {
-  c.at += record_;
-  if (c.at < c.end) return;
-  const std::size_t n = std::min<std::uint64_t>(c.left, c.buffer.size() / record_);
-  if (n == 0 || ctx_.job.stopped()) {
-    c.exhausted = true;
-    return;
-  }
-  const stage_timer timer(ctx_.job, sort_stage::merge_read, sort_stage::merge_other);
-  pooled_read(ctx_, runs_file_, c.buffer.first(n * record_), c.offset, sort_stage::merge_read);
-  if (space == after_reading::give_back) {
-    give_back(ctx_.job, runs_file_, c.first, c.offset, c.offset + n * record_);
-  }
-  c.offset += n * record_;
-  c.left -= n;
-  c.at = 0;
-  c.end = n * record_;
-}
-
-void merger::merge_group(std::span<const record_run> group, std::span<std::byte> memory,
-                         record_writer& to, after_reading space) {
-  const std::size_t share = memory.size() / group.size() / record_ * record_;
-  std::vector<record_cursor> cursors;
-  std::optional<stage_timer> filling(std::in_place, ctx_.job, sort_stage::merge_other);
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    cursors.push_back({group[i].offset, group[i].records, memory.subspan(i * share, share)});
-    cursors.back().first = group[i].offset;
-    advance(cursors.back(), space);
-  }
-  filling.reset();
-  loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
-    if (cursors[a].exhausted) return false;
-    if (cursors[b].exhausted) return true;
-    const int o = compare_records(ctx_.layout, &cursors[a].buffer[cursors[a].at],
-                                  &cursors[b].buffer[cursors[b].at]);
-    return o != 0 ? o < 0 : a < b;  // runs are in input order: stable
+void merger::merge_some(record_writer& to, std::span<const record_run> some,
+                        std::span<std::byte> memory, after_reading space) {
+  merge_records(ctx_, format_, all_.file, some, memory, space, [&](const run_record& r, bool) {
+    std::memcpy(to.place(record_), r.bytes.data(), record_);
+    return true;
   });
-  while (!cursors[tree.winner()].exhausted && !ctx_.job.stopped()) {
-    {
-      const stage_timer timer(ctx_.job, sort_stage::merge_other);
-      for (std::size_t room = to.room().size(); room >= record_; room -= record_) {
-        record_cursor& c = cursors[tree.winner()];
-        if (c.exhausted) break;
-        std::memcpy(to.place(record_), &c.buffer[c.at], record_);
-        advance(c, space);
-        tree.replay();
-      }
-    }
-    if (to.room().size() < record_) to.flush();
-    ctx_.job.progress(sort_stage::merge_write, to.offset(), ctx_.input.size());
-  }
 }
 
-bool merger::merge_level(std::span<std::byte> memory, const std::string& directory) {
-  const std::size_t least = std::max<std::size_t>(64 << 10, record_);
-  const std::size_t fan_in = std::max<std::size_t>(2, memory.size() / least);
-  const bool last = runs_.size() <= fan_in;
-  std::optional<os::file> next;
-  if (!last) {
-    auto f = os::file::unnamed(directory);
-    if (!ctx_.job.keep(f)) return true;
-    next = std::move(*f);
-  }
-  record_writer to(ctx_, last ? out_ : *next, sort_stage::merge_write);
-  if (!to.reserve()) return true;
-  std::vector<record_run> merged;
-  std::uint64_t offset = 0;
-  for (std::size_t i = 0; i < runs_.size() && !ctx_.job.stopped(); i += fan_in) {
-    const std::span<const record_run> group(&runs_[i], std::min(fan_in, runs_.size() - i));
-    merge_group(group, memory, to, last ? after_reading::keep : after_reading::give_back);
-    std::uint64_t records = 0;
-    for (const record_run& r : group) records += r.records;
-    merged.push_back({offset, records});
-    offset += records * record_;
-  }
+void merger::merge(const os::file& out, std::span<std::byte> memory) {
+  reduce_runs(ctx_, all_, fan_in_of(ctx_, format_, memory),
+              [&](record_writer& to, std::span<const record_run> some) {
+                merge_some(to, some, memory, after_reading::give_back);
+              });
+  record_writer to(ctx_, out, sort_stage::merge_write, sort_stage::merge_other);
+  if (ctx_.job.stopped() || !to.reserve()) return;
+  merge_some(to, all_.runs, memory, after_reading::keep);
   to.finish();
-  ctx_.job.progress(sort_stage::merge_write, to.offset(), ctx_.input.size());
-  if (last) return true;
-  written_ += merged.size();
-  runs_ = std::move(merged);
-  runs_file_ = std::move(*next);
-  return false;
 }
 
 outcome merge_sort(const context& ctx, const os::file& out,
@@ -283,15 +133,15 @@ outcome merge_sort(const context& ctx, const os::file& out,
   const bool looks = ctx.job.options.algorithm == sort_algorithm::automatic;
   if (looks && copy_presorted(ctx, out, o)) return o;
   const std::uint64_t spare = ctx.plan.output_buffer_bytes;  // the writer always has two buffers
+  const std::uint64_t one_chunk = o.records * (ctx.layout.record_bytes() + sizeof(entry)) + 4096;
   auto memory = os::buffer::reserve(
       std::min<std::uint64_t>(ctx.plan.merge_buffer_bytes - spare,
-                              o.records * (ctx.layout.record_bytes() + sizeof(entry)) + 4096));
+                              std::max(one_chunk, least_merge_bytes(fixed_format(ctx)))));
   if (!ctx.job.keep(memory)) return o;
   const std::span<std::byte> bytes(memory->data(), memory->size());
-  merger m(ctx, out);
+  merger m(ctx);
   m.make_runs(temporary_directory, bytes);
-  while (!ctx.job.stopped() && !m.merge_level(bytes, temporary_directory)) {
-  }
+  if (!ctx.job.stopped()) m.merge(out, bytes);
   o.runs.runs = m.runs_written();
   return o;
 }

@@ -36,28 +36,16 @@ struct group {
   unsigned splits = 0;  // how often it was split off from a larger group
 };
 
-std::size_t common_prefix(const std::byte* a, const std::byte* b, std::size_t n) noexcept {
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    std::uint64_t x = 0;
-    std::uint64_t y = 0;
-    std::memcpy(&x, a + i, 8);
-    std::memcpy(&y, b + i, 8);
-    if (x != y) break;
-  }
-  while (i < n && a[i] == b[i]) ++i;
-  return i;
-}
-
 class refinement {
  public:
-  explicit refinement(const context& ctx)
-      : ctx_(ctx), threads_(ctx.plan.sort_threads), l_(ctx.layout.entries()) {}
+  refinement(const context& ctx, equal_keys equal)
+      : ctx_(ctx),
+        threads_(ctx.plan.sort_threads),
+        drops_(equal != equal_keys::stay),
+        l_(ctx.layout.entries()) {}
 
   /// Completes the order of entries that are sorted by the key bytes from the group's depth on.
   void order(const group& sorted);
-  /// Whether --unique has dropped `e`: all bits of its pointer are set.
-  bool dropped(entry e) const noexcept { return (e | l_.key_mask()) == ~entry{0}; }
 
  private:
   bool lines() const noexcept { return ctx_.job.options.format == record_format::lines; }
@@ -84,6 +72,7 @@ class refinement {
 
   const context ctx_;
   const unsigned threads_;
+  const bool drops_;  // all but the first of equal keys
   const entry_layout& l_;
 };
 
@@ -177,8 +166,8 @@ void refinement::settle(const group& above, std::span<entry> equal, source_view&
     const entry key = l_.key(equal.front());
     split(next, view);
     for (entry& e : equal) e = key | l_.pointer(e);
-  } else if (ctx_.job.options.unique) {
-    for (entry& e : equal.subspan(1)) e |= ~l_.key_mask();
+  } else if (drops_) {
+    for (entry& e : equal.subspan(1)) e = l_.drop(e);
   }
 }
 
@@ -244,10 +233,10 @@ void refinement::compare(const group& g, source_view& view) const {
     return o != 0 ? o < 0 : l_.pointer(a) < l_.pointer(b);
   };
   std::partial_sort(g.entries.begin(), g.entries.end(), g.entries.end(), less);
-  if (!ctx_.job.options.unique) return;
+  if (!drops_) return;
   for (std::size_t kept = 0, i = 1; i < g.entries.size(); ++i) {
     if (order(g.entries[kept], g.entries[i]) == 0) {
-      g.entries[i] |= ~l_.key_mask();
+      g.entries[i] = l_.drop(g.entries[i]);
     } else {
       kept = i;
     }
@@ -297,12 +286,12 @@ void refinement::take_parts(const group& g, std::span<entry> some, source_view& 
 
 void refinement::prefetch(std::span<const entry> some, std::size_t i,
                           std::uint64_t depth) const noexcept {
-  if (ctx_.input.mapped() == nullptr || i + kPrefetchAhead >= some.size()) return;
+  if (i + kPrefetchAhead >= some.size()) return;
   const std::uint64_t pointer = l_.pointer(some[i + kPrefetchAhead]);
   const std::uint64_t record = ctx_.layout.fixed()
                                    ? pointer * ctx_.layout.record_bytes() + ctx_.layout.key_offset()
                                    : pointer >> kLengthBits;
-  __builtin_prefetch(ctx_.input.mapped() + record + depth);
+  if (const std::byte* p = ctx_.input.at_hand(record, 1)) __builtin_prefetch(p + depth);
 }
 
 /// Bytes to read ahead for entries in input order, as those of a group are at first. If their
@@ -320,15 +309,14 @@ std::size_t refinement::worth_reading_ahead(std::span<const entry> some) const n
 
 }  // namespace
 
-std::size_t sort_run(const context& ctx, std::span<entry> entries) {
+std::size_t sort_run(const context& ctx, std::span<entry> entries, equal_keys equal) {
   const stage_timer timer(ctx.job, sort_stage::run_sort);
   sort_entries(entries, ctx.job.readers, ctx.plan.sort_threads);
-  if (!ctx.layout.often_undecided() && !ctx.job.options.unique) return entries.size();
-  refinement r(ctx);
-  r.order({entries});
-  if (!ctx.job.options.unique) return entries.size();
-  const auto kept =
-      std::remove_if(entries.begin(), entries.end(), [&](entry e) { return r.dropped(e); });
+  if (!ctx.layout.often_undecided() && equal == equal_keys::stay) return entries.size();
+  refinement(ctx, equal).order({entries});
+  if (equal != equal_keys::removed) return entries.size();
+  const auto kept = std::remove_if(entries.begin(), entries.end(),
+                                   [&](entry e) { return ctx.layout.entries().dropped(e); });
   return static_cast<std::size_t>(kept - entries.begin());
 }
 

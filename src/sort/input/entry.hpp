@@ -29,6 +29,9 @@ struct entry_layout {
   constexpr entry make(entry high_key, std::uint64_t pointer_value) const noexcept {
     return ((reverse ? ~high_key : high_key) & key_mask()) | pointer_value;
   }
+  /// An entry of which only the key bytes are left, because its record is not wanted.
+  constexpr entry drop(entry e) const noexcept { return e | ~key_mask(); }
+  constexpr bool dropped(entry e) const noexcept { return drop(e) == e; }
   /// Size of an entry in a run: without the key bytes that all entries share.
   constexpr unsigned packed_bytes() const noexcept { return used_key_bytes + 16 - key_bytes; }
 };

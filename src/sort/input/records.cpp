@@ -28,6 +28,7 @@ record_layout::record_layout(const sort_options& o)
       key_bytes_(o.key_bytes),
       key_offset_(o.format == record_format::fixed ? o.key_offset : 0),
       order_(o),
+      line_end_(o.line_end),
       whole_line_last_(o.format == record_format::lines && !order_.whole_line() && !o.stable &&
                        !o.unique && !o.count) {
   entries_.key_bytes = fixed() ? kFixedKeyRoom : kVariableKeyRoom;

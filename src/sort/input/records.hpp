@@ -26,6 +26,23 @@ struct extent {
   std::uint64_t bytes;
 };
 
+/// Start of `field` (from 1) in a line: just behind the (field - 1)th separator, or the line's end.
+std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field);
+
+/// How many bytes at the front agree, of `n` at `a` and at `b`.
+inline std::size_t common_prefix(const std::byte* a, const std::byte* b, std::size_t n) noexcept {
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    std::uint64_t x = 0;
+    std::uint64_t y = 0;
+    std::memcpy(&x, a + i, 8);
+    std::memcpy(&y, b + i, 8);
+    if (x != y) return i + static_cast<std::size_t>(__builtin_ctzll(x ^ y)) / 8;
+  }
+  while (i < n && a[i] == b[i]) ++i;
+  return i;
+}
+
 /// Which bytes of a record are compared: its key or, to break ties of lines' fields, the whole
 /// line.
 enum class compared : std::uint8_t { key, line };
@@ -37,6 +54,8 @@ class record_key {
   explicit record_key(bytes_view made) noexcept : at_{0, made.size()}, made_(made.data()) {}
 
   std::uint64_t size() const noexcept { return at_.bytes; }
+  /// Where it lies in the input; of a key that is made only the size has a meaning.
+  extent in_input() const noexcept { return at_; }
   /// The bytes [from, from + n) of the key; valid until the next use of `view`. Null after an
   /// error.
   const std::byte* bytes(source_view& view, std::uint64_t from, std::size_t n) const {
@@ -60,6 +79,7 @@ class record_layout {
 
   const entry_layout& entries() const noexcept { return entries_; }
   bool fixed() const noexcept { return format_ == record_format::fixed; }
+  char line_end() const noexcept { return line_end_; }
   /// The order of lines.
   const key_order& order() const noexcept { return order_; }
   std::uint64_t record_bytes() const noexcept { return record_bytes_; }
@@ -95,19 +115,6 @@ class record_layout {
   entry line_entry(const std::byte* key, std::uint64_t key_bytes, std::uint64_t offset,
                    std::uint64_t bytes) const;
 
-  /// Entry `e` of a klv record or line that has moved to `offset`.
-  entry moved(entry e, std::uint64_t offset) const noexcept {
-    return entries_.key(e) | (offset << kLengthBits) | (entries_.pointer(e) & kLongRecord);
-  }
-
-  /// Bytes from the start of the klv record or line of `a` to the end of `b`'s; 0 if `b` lies
-  /// before.
-  std::uint64_t reach(entry a, entry b) const noexcept {
-    const std::uint64_t from = entries_.pointer(a) >> kLengthBits;
-    const std::uint64_t to = entries_.pointer(b) >> kLengthBits;
-    return to < from ? 0 : to - from + (entries_.pointer(b) & kLongRecord);
-  }
-
   /// Whether an entry with the same key bytes as `e` may belong to a record with a different key.
   bool undecided(entry e) const noexcept;
   /// Whether undecided() may be true of any entry.
@@ -137,6 +144,12 @@ class record_layout {
   record_key line_key(const extent& line, source_view& input, unsigned which = 0) const;
   /// The key of `e` as it stands in its record.
   record_key key_text(entry e, source_view& input) const;
+  /// The key in the bytes of a record, a line with its end. Requires of lines: !order().made().
+  std::span<const std::byte> key_in(std::span<const std::byte> record) const noexcept {
+    if (format_ != record_format::lines) return record.subspan(key_offset_, key_bytes_);
+    const part key = order_.find(record.first(record.size() - 1));
+    return record.subspan(key.begin, key.end - key.begin);
+  }
 
   /// Where the record of `e` lay when the entry was made. Reads nothing.
   extent locate(entry e, const source_view& input) const;
@@ -148,6 +161,7 @@ class record_layout {
   std::uint64_t key_offset_;
   std::optional<number_order> number_;
   key_order order_;
+  char line_end_;
   bool whole_line_last_;  // ties of fields are broken by the whole line
   entry_layout entries_;
 };

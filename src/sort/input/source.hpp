@@ -63,10 +63,6 @@ class source {
   /// The length noted last for the record at `offset`; one must have been noted.
   std::uint64_t noted_length(std::uint64_t offset) const;
 
-  /// Says that records lie in sorted pieces, so that neighbours in the order are near in the file.
-  void set_regrouped() noexcept { regrouped_ = true; }
-  bool regrouped() const noexcept { return regrouped_; }
-
  private:
   os::file file_;
   os::mapping mapping_;
@@ -74,7 +70,6 @@ class source {
   std::span<const std::byte> held_;
   std::uint64_t held_at_ = 0;
   mutable std::map<std::uint64_t, std::uint64_t> lengths_;  // by offset; records of 16 MiB and more
-  bool regrouped_ = false;
   bool in_memory_ = false;
 };
 

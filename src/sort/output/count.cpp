@@ -30,23 +30,20 @@ bool group_counter::full() const noexcept {
 }
 
 void group_counter::take(std::span<entry> sorted) {
-  const std::vector<bool>* same = nullptr;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const std::size_t at = i % equal_keys::kMost;
-    if (at == 0) {
-      same = &same_.find(sorted.subspan(i, std::min(equal_keys::kMost, sorted.size() - i)));
-    }
+  const entry_layout& l = ctx_.layout.entries();
+  const bool dropped = stage_ == sort_stage::run_write;  // so are all but the first of a key
+  for (const entry e : sorted) {
     if (++seen_ % kProgressEntries == 0) {
       ctx_.job.progress(stage_, seen_, records_);
       if (ctx_.job.stopped()) return;
     }
-    if ((*same)[at]) {
+    if (dropped ? l.dropped(e) : count_ > 0 && keys_.same(first_, e)) {
       ++count_;
       continue;
     }
     if (count_ > 0) close_group();
     if (full() || ctx_.job.stopped()) return;
-    first_ = sorted[i];
+    first_ = e;
     count_ = 1;
   }
 }

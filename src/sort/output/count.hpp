@@ -6,7 +6,7 @@
 #include "os/files/file.hpp"
 #include "os/memory/buffer.hpp"
 #include "sort/output/sink.hpp"
-#include "sort/runs/key_slots.hpp"
+#include "sort/runs/key_reads.hpp"
 
 namespace isotherm::sort {
 
@@ -17,7 +17,7 @@ class group_counter final : public sink {
                 std::uint64_t records)
       : ctx_(ctx),
         view_(ctx.job, ctx.input),
-        same_(ctx, sort_stage::record_read),
+        keys_(ctx, sort_stage::record_read),
         out_(out),
         stage_(write_stage),
         records_(records),
@@ -36,7 +36,7 @@ class group_counter final : public sink {
 
   const context ctx_;
   source_view view_;
-  equal_keys same_;
+  key_reads keys_;
   const os::file& out_;
   const sort_stage stage_;
   const std::uint64_t records_;  // the most that can come

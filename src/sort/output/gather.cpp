@@ -16,10 +16,6 @@ constexpr std::size_t kChargeRecords = 2048;
 constexpr std::uint64_t kPrefetchBytes = 256;  // of one record; the processor's own prefetching
                                                // does the rest
 constexpr unsigned kSlotBits = 32;
-constexpr std::uint64_t kReadTogether = 64 << 10;  // bytes of a read for several records; one
-                                                   // record may have more
-constexpr std::uint64_t kWorthSkipping = 1024;     // bytes between records: reading them costs less
-                                                   // than another read
 
 /// Copies a record. Most are short, and a loop of fixed steps is faster than a call.
 inline void copy_record(std::byte* to, const std::byte* from, std::size_t n) noexcept {
@@ -69,14 +65,11 @@ void gatherer::gather_slice(const batch& b, std::size_t begin, std::size_t end, 
     if (mapped != nullptr && fixed) {
       copy_fixed(b, at, stop, target + b.start_of(at) - b.start_of(begin));
       at = stop;
-    } else if (ctx_.input.regrouped()) {
-      by_place(b, at, stop, target + b.start_of(at) - b.start_of(begin));
-      at = stop;
     }
     for (; at < stop; ++at) {
-      if (mapped != nullptr && at + kPrefetchAhead < end) {
+      if (at + kPrefetchAhead < end) {
         const std::byte* p =
-            mapped + (ctx_.layout.entries().pointer(entries[at + kPrefetchAhead]) >> 24);
+            view.at_hand(ctx_.layout.locate(entries[at + kPrefetchAhead], view).offset, 1);
         __builtin_prefetch(p);
         __builtin_prefetch(p + 64);
       }
@@ -97,47 +90,6 @@ void gatherer::put(const extent& record, std::byte* target) {
     return;
   }
   if (there < record.bytes) target[there] = std::byte(ctx_.job.options.line_end);
-}
-
-/// Puts the records [begin, end) of the batch at `target`. Reads them in the order of the input:
-/// they lie close together in a few places, so that one read serves many of them.
-void gatherer::by_place(const batch& b, std::size_t begin, std::size_t end, std::byte* target) {
-  const std::span<const entry> entries = b.entries();
-  source_view lengths(ctx_.job, ctx_.input);
-  source_view view(ctx_.job, ctx_.input);
-  std::vector<entry> places;  // offset in the input, and below it the record's number in the batch
-  places.reserve(end - begin);
-  for (std::size_t i = begin; i < end; ++i) {
-    places.push_back(entry{ctx_.layout.locate(entries[i], lengths).offset} << kSlotBits | i);
-  }
-  std::sort(places.begin(), places.end());
-  const auto extent_of = [&](entry place) {
-    return ctx_.layout.locate(entries[static_cast<std::uint32_t>(place)], lengths);
-  };
-  for (std::size_t i = 0; i < places.size() && !ctx_.job.stopped();) {
-    const std::uint64_t from = extent_of(places[i]).offset;
-    std::uint64_t bytes = extent_of(places[i]).bytes;
-    std::size_t behind = i + 1;
-    for (; behind < places.size(); ++behind) {
-      const extent next = extent_of(places[behind]);
-      const std::uint64_t reach = next.offset + next.bytes - from;
-      if (reach - bytes > kWorthSkipping + next.bytes || reach > kReadTogether) break;
-      bytes = reach;
-    }
-    const auto target_of = [&](entry place) {
-      return target + b.start_of(static_cast<std::uint32_t>(place)) - b.start_of(begin);
-    };
-    if (behind == i + 1) {  // one record, which may be a long one
-      put({from, bytes}, target_of(places[i++]));
-      continue;
-    }
-    const std::byte* here = view.bytes(from, bytes);
-    if (here == nullptr) return;
-    for (; i < behind; ++i) {
-      const extent record = extent_of(places[i]);
-      copy_record(target_of(places[i]), here + (record.offset - from), record.bytes);
-    }
-  }
 }
 
 /// Copies the records [begin, end) of the batch from the mapped input, one behind the other.

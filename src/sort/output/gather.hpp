@@ -1,6 +1,6 @@
 // Late materialisation: the values of entries are read only when the final order is known, each
-// once. They are read at random, from a mapping or by calls; by place, where neighbours in the
-// order lie close in the input; by scans; or not at all, where the entries hold whole records.
+// once. They are read at random, from memory or by calls; by scans; or not at all, where the
+// entries hold whole records.
 #pragma once
 
 #include "device/stream.hpp"
@@ -22,7 +22,6 @@ class gatherer {
   void put(const extent& record, std::byte* target);
 
  private:
-  void by_place(const batch& b, std::size_t begin, std::size_t end, std::byte* target);
   void by_scan(const batch& b, std::byte* target);
   void copy_fixed(const batch& b, std::size_t begin, std::size_t end, std::byte* target) const;
   void put_keys(std::span<const entry> some, std::byte* target) const;

@@ -1,10 +1,11 @@
 #include "sort/output/sink.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "sort/output/count.hpp"
 #include "sort/output/output.hpp"
-#include "sort/runs/key_slots.hpp"
+#include "sort/runs/key_reads.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 class selection final : public sink {
  public:
   selection(const context& ctx, const os::file& out, sort_stage write_stage)
-      : same_(ctx, sort_stage::record_read),
+      : keys_(ctx, sort_stage::record_read),
         out_(ctx, out, write_stage),
         unique_(ctx.job.options.unique && write_stage == sort_stage::merge_write),
         top_(ctx.job.options.top) {}
@@ -34,17 +35,15 @@ class selection final : public sink {
  private:
   std::size_t distinct(std::span<entry> entries) {
     std::size_t kept = 0;
-    for (std::size_t at = 0; at < entries.size(); at += equal_keys::kMost) {
-      const auto some = entries.subspan(at, std::min(equal_keys::kMost, entries.size() - at));
-      const std::vector<bool>& same = same_.find(some);
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        if (!same[i]) entries[kept++] = some[i];
-      }
+    for (const entry e : entries) {
+      if (last_ && keys_.same(*last_, e)) continue;
+      last_ = entries[kept++] = e;
     }
     return kept;
   }
 
-  equal_keys same_;
+  key_reads keys_;
+  std::optional<entry> last_;  // of those kept
   output out_;
   bool unique_;  // equal keys may come; a single run has each key once
   std::uint64_t top_;

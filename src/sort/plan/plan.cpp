@@ -16,6 +16,9 @@ constexpr std::uint64_t kMiB = 1 << 20;
 /// Resident bytes of the program itself, its libraries, stacks and the C library's arenas; checked
 /// by the tests that measure the peak.
 constexpr std::uint64_t kProgramBytes = 14 * kMiB;
+/// For each record of the queue: its entry and, where records vary in size, its place in the
+/// buffer.
+constexpr std::uint64_t kBytesOfQueued = 48;
 
 void choose_threads(plan& p, const sort_options& o, const facts& known) {
   const device::model* const device = known.device;
@@ -211,9 +214,7 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   const std::uint64_t record = o.format == record_format::fixed ? o.record_bytes : 32;
   p.queue_entries = std::clamp<std::uint64_t>(
       p.output_buffer_bytes / std::max<std::uint64_t>(record, 1), 1, p.output_buffer_bytes / 32);
-  // The queue holds an entry for each record and, where records vary in size, its place in the
-  // buffer.
-  rest -= buffers * p.output_buffer_bytes + 2 * p.queue_entries * 24;
+  rest -= buffers * p.output_buffer_bytes + kBytesOfQueued * p.queue_entries;
   if (record_layout(o).integers()) consider_parts(p, o, known);
   p.map_input = p.part_records == 0 && input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
                 rest - input_bytes >= kSmallestLimit;
@@ -302,16 +303,25 @@ bool consider_parts(plan& p, const sort_options& o, const facts& known) {
   return true;
 }
 
-bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_bytes) {
-  constexpr std::uint64_t kShortRecord = 256;  // moving it twice costs less than a read by call
-  if (o.format == record_format::fixed || p.map_input || o.device.starts_with("emu:") ||
-      p.way.freedom != liberty::full || record_bytes > kShortRecord) {
+bool consider_pieces(plan& p, const sort_options& o, std::uint64_t record_bytes) {
+  const bool fixed = o.format == record_format::fixed;
+  if (p.map_input || o.device.starts_with("emu:") || !p.way.may_merge ||
+      p.way.freedom != liberty::full || o.compression == sort_compression::on ||
+      (fixed && (o.writes_all() || record_bytes >= base::kPageBytes))) {
     return false;
   }
-  const std::uint64_t room = p.merge_buffer_bytes;  // the merge buffer is not in use yet
+  // Nothing is gathered in the order of a queue.
+  const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
+  std::uint64_t room =
+      p.merge_buffer_bytes + buffers * p.output_buffer_bytes + kBytesOfQueued * p.queue_entries;
+  p.output_buffer_bytes = std::min<std::uint64_t>(p.output_buffer_bytes, 2 * kMiB);
+  p.queue_entries = std::min<std::uint64_t>(p.queue_entries, p.output_buffer_bytes / 32);
+  room -= 2 * p.output_buffer_bytes + kBytesOfQueued * p.queue_entries;
+  p.merge_buffer_bytes = room;
   p.index_entries =
       std::min<std::uint64_t>(p.index_entries, room / (record_bytes + sizeof(entry)) + 1);
-  p.regroup_bytes = room - p.index_entries * sizeof(entry);
+  p.piece_bytes = room - p.index_entries * sizeof(entry);
+  if (fixed) p.piece_bytes = p.piece_bytes / o.record_bytes * o.record_bytes;
   return true;
 }
 

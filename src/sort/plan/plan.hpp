@@ -15,8 +15,7 @@ enum class liberty {
   none,
   real_devices,  ///< keys may be read with their records, and values by scans; on emulated devices
                  ///< values are read as in the papers
-  full,          ///< also whole records without an index map, or rewritten in sorted pieces
-                 ///< (regrouping)
+  full,          ///< also whole records without an index map, and runs of records
 };
 
 /// Properties of an algorithm that decide how memory and threads are shared out.
@@ -58,9 +57,9 @@ struct plan {
   std::size_t queue_entries = 0;        ///< records gathered at a time
   std::size_t index_entries = 0;        ///< capacity of the index map in memory
   std::size_t merge_buffer_bytes = 0;   ///< shared by the runs of one merge
-  std::size_t regroup_bytes = 0;   ///< of the input, sorted in memory and rewritten at a time; 0:
-                                   ///< records are not regrouped
-  std::uint64_t header_bytes = 0;  ///< at the front of input and output, not sorted
+  std::size_t piece_bytes = 0;          ///< of the input, sorted in memory and written as a run of
+                                        ///< records at a time; 0: runs hold entries
+  std::uint64_t header_bytes = 0;       ///< at the front of input and output, not sorted
   std::uint64_t mapping_memory_bytes = 0;  ///< if an in-place sort cannot map its input: a limit
                                            ///< with which it could
 };
@@ -69,10 +68,11 @@ struct plan {
 /// is used. An error if the limit is too small to work in.
 base::result<plan> make_plan(const sort_options& options, const approach& way, const facts& known);
 
-/// Plans to rewrite the records in sorted pieces, and shares out the index map's memory anew, where
-/// that costs less than a read of each record at random: for short records (`record_bytes` is their
-/// mean size), an input read by calls, and no emulated device. Returns whether it did.
-bool consider_regrouping(plan& p, const sort_options& options, std::uint64_t record_bytes);
+/// Plans to sort in pieces, which become runs of records (sort/merge), and shares out the memory
+/// anew for that, where it costs less than reads of keys and records by place: for lines, klv
+/// records, and fixed records of which not all are written, of an input read by calls on a device
+/// that is not emulated. `record_bytes` is their mean size. Returns whether it did.
+bool consider_pieces(plan& p, const sort_options& options, std::uint64_t record_bytes);
 
 /// How many runs of an index map one merge takes with a buffer of `buffer_bytes`.
 constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {

@@ -32,7 +32,7 @@ std::size_t loader::load(std::span<entry> target, std::uint64_t until) {
   until = std::min(until, ctx_.input.size());
   std::size_t n = 0;
   if (ctx_.layout.fixed()) {
-    n = load_fixed(target);
+    n = load_fixed(target, until);
   } else if (ctx_.job.options.format == record_format::klv) {
     n = load_klv(target, until);
   } else {
@@ -42,11 +42,10 @@ std::size_t loader::load(std::span<entry> target, std::uint64_t until) {
   return n;
 }
 
-std::size_t loader::load_fixed(std::span<entry> target) {
+std::size_t loader::load_fixed(std::span<entry> target, std::uint64_t until) {
   const std::uint64_t record = ctx_.layout.record_bytes();
   const std::uint64_t first = at_ / record;
-  const std::size_t count =
-      std::min<std::uint64_t>(target.size(), ctx_.input.size() / record - first);
+  const std::size_t count = std::min<std::uint64_t>(target.size(), until / record - first);
   const unsigned threads =
       ctx_.plan.sequential_load ? ctx_.plan.read_threads : ctx_.plan.strided_threads;
   const auto kind =

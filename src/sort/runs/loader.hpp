@@ -32,8 +32,8 @@ class loader {
   explicit loader(const context& ctx) : ctx_(ctx), at_(ctx.plan.header_bytes) {}
 
   /// Fills the front of `target` with the next entries, in input order; returns how many. 0 at the
-  /// end of the input, or on an error, which becomes the job's. Stops before a klv record or line
-  /// that begins at offset `until` or behind it.
+  /// end of the input, or on an error, which becomes the job's. Stops before a record that
+  /// begins at offset `until` or behind it; of fixed records, `until` is the end of one.
   std::size_t load(std::span<entry> target, std::uint64_t until = ~std::uint64_t{0});
   /// Offset of the next record.
   std::uint64_t at() const noexcept { return at_; }
@@ -41,7 +41,7 @@ class loader {
   std::uint64_t records() const noexcept { return records_; }
 
  private:
-  std::size_t load_fixed(std::span<entry> target);
+  std::size_t load_fixed(std::span<entry> target, std::uint64_t until);
   std::size_t load_klv(std::span<entry> target, std::uint64_t until);
   std::size_t load_lines(std::span<entry> target, std::uint64_t until);
   entry take(const std::byte* record, std::uint64_t offset, std::uint64_t bytes);

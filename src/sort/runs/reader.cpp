@@ -33,6 +33,13 @@ void pooled_read(const context& ctx, const os::file& f, std::span<std::byte> tar
   ctx.job.count(stage, target.size(), 0);
 }
 
+base::error damage_of(const os::file& f) {
+  return {"what was read from " + f.path() +
+              " is not what was written there: the device failed, or another program changed it; "
+              "nothing was written; name another directory by --tmp",
+          0};
+}
+
 void give_back(job& j, const os::file& f, std::uint64_t first, std::uint64_t from,
                std::uint64_t to) {
   const std::uint64_t whole = (first + base::kPageBytes - 1) / base::kPageBytes * base::kPageBytes;
@@ -98,11 +105,7 @@ bool run_reader::next_block() {
 
 bool run_reader::damaged() {
   block_at_ = block_end_ = 0;
-  ctx_.job.fail(
-      {"what was read from " + file_.path() +
-           " is not what was written there: the device failed, or another program changed "
-           "it; nothing was written; name another directory by --tmp",
-       0});
+  ctx_.job.fail(damage_of(file_));
   return false;
 }
 

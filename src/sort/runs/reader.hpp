@@ -67,6 +67,9 @@ class run_reader {
   std::uint64_t read_ = 0;  // bytes of the current segment
 };
 
+/// The error that what was read from the temporary file `f` is not what was written to it.
+base::error damage_of(const os::file& f);
+
 /// Gives the space [from, to) of a file, which has been read, back to the file system: in whole
 /// blocks, beginning with the first that lies wholly behind `first`, where the run or its segment
 /// begins.

@@ -7,7 +7,7 @@
 #include "os/memory/buffer.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/coding/codec.hpp"
-#include "sort/runs/cursor.hpp"
+#include "sort/runs/key_reads.hpp"
 #include "sort/runs/loser_tree.hpp"
 
 namespace isotherm::sort {
@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kSlack = 16;  // pack() writes 16 bytes
 constexpr std::size_t kIoStep = 1 << 20;
-constexpr std::size_t kEntriesAhead = 64;  // of a run whose entries hold their whole keys
 
 }  // namespace
 
@@ -137,43 +136,38 @@ void run_file::append(std::span<const entry> sorted) {
   runs_.push_back(std::move(r));
 }
 
-void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer, source& in,
+void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer,
                           std::span<entry> piece, after_reading space,
                           const std::function<void(std::span<entry>)>& take) {
-  key_slots keys(ctx_.reading(in), sort_stage::merge_other);
+  key_reads keys(ctx_, sort_stage::merge_other);
   const std::size_t share = buffer.size() / some.size() / sizeof(entry) * sizeof(entry);
-  const std::size_t room = ctx_.layout.often_undecided()
-                               ? share / 4 / sizeof(entry) * sizeof(entry)
-                               : run_cursor::bytes_for(keys, kEntriesAhead);
-  std::vector<run_cursor> cursors;
+  struct cursor {
+    run_reader reader;
+    entry head = 0;
+    bool exhausted = false;
+    void advance() { exhausted = !reader.next(head); }
+  };
+  std::vector<cursor> cursors;
   cursors.reserve(some.size());
   {
     const stage_timer timer(ctx_.job, sort_stage::merge_other);
     for (std::size_t i = 0; i < some.size(); ++i) {
       const std::span<std::byte> memory = buffer.subspan(i * share, share);
-      cursors.emplace_back(run_reader(ctx_, file_, some[i], memory.first(share - room), space),
-                           keys, memory.last(room));
+      cursors.push_back({run_reader(ctx_, file_, some[i], memory, space)});
+      cursors.back().advance();
     }
   }
-  const entry_layout& l = ctx_.layout.entries();
   loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
-    run_cursor& x = cursors[a];
-    run_cursor& y = cursors[b];
-    if (x.exhausted()) return false;
-    if (y.exhausted()) return true;
-    if (l.key(x.head()) != l.key(y.head()) || !ctx_.layout.undecided(x.head())) {
-      return x.head() < y.head();
-    }
-    return keys.compare(x.head(), x.slots(), y.head(), y.slots()) < 0;
+    if (cursors[a].exhausted) return false;
+    return cursors[b].exhausted || keys.compare(cursors[a].head, cursors[b].head) < 0;
   });
   while (!ctx_.job.stopped()) {
     std::size_t n = 0;
     {
       const stage_timer timer(ctx_.job, sort_stage::merge_other);
-      for (; n < piece.size() && !cursors[tree.winner()].exhausted(); ++n) {
-        run_cursor& c = cursors[tree.winner()];
-        piece[n] = c.head();
-        if (keys.stale()) keys.refer_to(c.head());
+      for (; n < piece.size() && !cursors[tree.winner()].exhausted; ++n) {
+        cursor& c = cursors[tree.winner()];
+        piece[n] = c.head;
         c.advance();
         tree.replay();
       }
@@ -183,7 +177,7 @@ void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer
   }
 }
 
-void run_file::reduce(std::span<std::byte> buffer, source& in) {
+void run_file::reduce(std::span<std::byte> buffer) {
   const std::size_t fan_in = merge_fan_in(buffer.size());
   if (runs_.size() <= fan_in) return;
   auto piece_buffer = os::buffer::reserve(std::min<std::size_t>(buffer.size() / 4, 4 << 20));
@@ -197,7 +191,7 @@ void run_file::reduce(std::span<std::byte> buffer, source& in) {
     const auto behind = runs_.begin() + static_cast<std::ptrdiff_t>(n);
     const std::vector<run> some(runs_.begin(), behind);
     run merged;
-    merge_some(some, room, in, piece_buffer->as<entry>(), after_reading::give_back,
+    merge_some(some, room, piece_buffer->as<entry>(), after_reading::give_back,
                [&](std::span<entry> sorted) {
                  if (merged.entries == 0) merged.compressed = should_compress(sorted);
                  write(sorted, merged);
@@ -209,9 +203,9 @@ void run_file::reduce(std::span<std::byte> buffer, source& in) {
   }
 }
 
-void run_file::merge(std::span<std::byte> buffer, source& in, std::span<entry> piece,
+void run_file::merge(std::span<std::byte> buffer, std::span<entry> piece,
                      const std::function<void(std::span<entry>)>& take) {
-  if (!runs_.empty()) merge_some(runs_, buffer, in, piece, after_reading::keep, take);
+  if (!runs_.empty()) merge_some(runs_, buffer, piece, after_reading::keep, take);
 }
 
 }  // namespace isotherm::sort

@@ -26,16 +26,15 @@ class run_file {
   const std::vector<run>& runs() const noexcept { return runs_; }
   const run_totals& totals() const noexcept { return totals_; }
 
-  /// Merges runs until one merge can take all. `buffer` is its memory; `in` has the records.
-  void reduce(std::span<std::byte> buffer, source& in);
+  /// Merges runs until one merge can take all. `buffer` is its memory.
+  void reduce(std::span<std::byte> buffer);
   /// Merges all runs, and calls `take` with the entries in order, up to `piece.size()` at a time.
-  void merge(std::span<std::byte> buffer, source& in, std::span<entry> piece,
+  void merge(std::span<std::byte> buffer, std::span<entry> piece,
              const std::function<void(std::span<entry>)>& take);
 
  private:
-  void merge_some(std::span<const run> some, std::span<std::byte> buffer, source& in,
-                  std::span<entry> piece, after_reading space,
-                  const std::function<void(std::span<entry>)>& take);
+  void merge_some(std::span<const run> some, std::span<std::byte> buffer, std::span<entry> piece,
+                  after_reading space, const std::function<void(std::span<entry>)>& take);
   bool should_compress(std::span<const entry> sorted);
   void write(std::span<const entry> sorted, run& to);
   void write_packed(std::span<const entry> sorted, run& to);
