@@ -1,5 +1,6 @@
 #include "sort/keys/key_order.hpp"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>
