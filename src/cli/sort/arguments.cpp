@@ -106,6 +106,8 @@ void add_sort_arguments(command c, sort_arguments& a) {
       "--verify", o.check,
       "read the output again, whether it is in order, and the input, whether the output "
       "holds its records (with --unique or --top the order, with --count the sum of counts)");
+  c.add_switch("-m,--merge", a.merge,
+               "inputs are in order already: they are sorted all the same, to the same result");
   const option check = c.add_switch(
       "-c,--check", a.check, "do not sort: say where the input is out of order, with status 1");
   c.add_switch("-C", a.check_silently, "as -c, but say nothing").excludes(check);

@@ -23,6 +23,7 @@ struct sort_arguments {
   std::string key_letters;  // options of keys that have none
   std::optional<std::uint64_t> record_bytes;
   bool check = false, check_silently = false;
+  bool merge = false;  ///< accepted, and needed for nothing
   bool klv = false, zero_terminated = false, progress = false, explain = false, not_durable = false;
   bool as_it_is = false;
 };

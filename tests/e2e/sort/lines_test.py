@@ -37,6 +37,7 @@ class SortLines(unittest.TestCase):
         wanted = b'apple\nfig\npear\nplum\n'
         self.assertEqual(sort(one, two).stdout, wanted)
         self.assertEqual(sort(one, '-', given=two.read_bytes()).stdout, wanted)
+        self.assertEqual(sort('-m', one, two).stdout, wanted)
         told = sort(one, two, '-o', one)
         self.assertEqual((told.returncode, one.read_bytes()), (0, wanted), told.stderr)
         told = sort(one, two, '--explain', '--device', 'emu:pmem')
