@@ -147,6 +147,7 @@ struct sort_options {
   std::string temporary_directory{};  ///< for runs; empty: the output's directory
   std::string device{};  ///< "emu:..." emulates a device; a path names a profile written by `device
                          ///< probe`; empty: neither
+  bool emulates() const noexcept { return device.starts_with("emu:"); }
   sort_algorithm algorithm = sort_algorithm::automatic;
   sort_concurrency concurrency = sort_concurrency::automatic;
   sort_compression compression = sort_compression::automatic;
@@ -184,7 +185,8 @@ struct sort_report {
   std::string concurrency;
   std::string values;  ///< how values were read: "by random reads", "by scans", "with their keys"
                        ///< or, where keys are counted, "not at all"
-  std::string device;  ///< "emu:..." says that the device was emulated
+  std::string device;  ///< "emu:..." if it was emulated
+  bool is_emulated() const noexcept { return device.starts_with("emu:"); }
   std::uint64_t records = 0;  ///< of the input
   std::uint64_t records_written = 0;
   std::uint64_t input_bytes = 0;

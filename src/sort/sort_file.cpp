@@ -66,8 +66,7 @@ base::result<sort::choice> decide(const sort::places& at, const sort_options& op
 
 /// How the algorithms that may run write, by the options.
 sort::arrival arrival_of(const sort_options& o) {
-  const bool anywhere =
-      o.check || o.algorithm == sort_algorithm::samplesort || o.device.starts_with("emu:");
+  const bool anywhere = o.check || o.algorithm == sort_algorithm::samplesort || o.emulates();
   return anywhere ? sort::arrival::anywhere : sort::arrival::in_order;
 }
 
@@ -97,7 +96,7 @@ base::result<sort_options> planned(const std::string& output, sort_options o, un
 /// it.
 std::uint64_t room_for_input(const sort_options& o) {
   const std::uint64_t limit = o.memory_bytes != 0 ? o.memory_bytes : os::available_memory() / 2;
-  return o.device.starts_with("emu:") ? 0 : limit / 16 * 7;
+  return o.emulates() ? 0 : limit / 16 * 7;
 }
 
 base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const std::string& output,

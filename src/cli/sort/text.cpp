@@ -23,7 +23,7 @@ std::string to_json(const sort_report& r) {
                               {"concurrency", r.concurrency},
                               {"values", r.values},
                               {"device", r.device},
-                              {"emulated", r.device.starts_with("emu:")},
+                              {"emulated", r.is_emulated()},
                               {"records", r.records},
                               {"records_written", r.records_written},
                               {"input_bytes", r.input_bytes},
@@ -46,7 +46,7 @@ std::string to_text(const sort_report& r) {
   std::string text =
       fmt::format("{} records, {} bytes, {} ({}, values {}) in {:.3f} s{}\n", r.records_written,
                   r.output_bytes, r.algorithm, r.concurrency, r.values, r.seconds,
-                  r.device.starts_with("emu:") ? " on an emulated device, " + r.device : "");
+                  r.is_emulated() ? " on an emulated device, " + r.device : "");
   if (r.predicted_seconds > 0) {
     text += fmt::format("the cost model predicted {:.3f} s\n", r.predicted_seconds);
   }

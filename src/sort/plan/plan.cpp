@@ -222,7 +222,7 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   p.index_entries = std::min<std::uint64_t>(rest / sizeof(entry), most_records(o, input_bytes) + 1);
   // On a real device a read by call moves whole pages, so that the records are read with their
   // keys; an emulated device can read keys alone.
-  const bool real = !o.device.starts_with("emu:");
+  const bool real = !o.emulates();
   if (o.format == record_format::fixed && real && !p.map_input &&
       o.record_bytes < base::kPageBytes) {
     p.sequential_load = true;
@@ -305,8 +305,8 @@ bool consider_parts(plan& p, const sort_options& o, const facts& known) {
 
 bool consider_pieces(plan& p, const sort_options& o, std::uint64_t record_bytes) {
   const bool fixed = o.format == record_format::fixed;
-  if (p.map_input || o.device.starts_with("emu:") || !p.way.may_merge ||
-      p.way.freedom != liberty::full || o.compression == sort_compression::on ||
+  if (p.map_input || o.emulates() || !p.way.may_merge || p.way.freedom != liberty::full ||
+      o.compression == sort_compression::on ||
       (fixed && (o.writes_all() || record_bytes >= base::kPageBytes))) {
     return false;
   }
