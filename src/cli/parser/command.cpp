@@ -60,7 +60,9 @@ void command::let_last_flag_count() const {
   described_->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 void command::free_short_help() const {
-  described_->set_help_flag("--help", described_->get_help_ptr()->get_description());
+  // A copy: the old flag goes before the new one is made.
+  const std::string help = described_->get_help_ptr()->get_description();
+  described_->set_help_flag("--help", help);
 }
 void command::action(std::function<void()> run) const { described_->callback(std::move(run)); }
 bool command::was_given(const std::string& flag) const { return described_->count(flag) > 0; }

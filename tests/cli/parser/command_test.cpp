@@ -150,6 +150,16 @@ TEST_F(CommandLine, HelpShowsDefaultsAndRunsNothing) {
   EXPECT_THAT(printed_, HasSubstr("green"));
 }
 
+TEST_F(CommandLine, AShortFlagOfHelpMayBeTheCommandsOwn) {
+  bool is_human = false;
+  paint_.free_short_help();
+  paint_.add_switch("-h", is_human, "numbers with units");
+  EXPECT_EQ(run({"wall", "-h"}), 0);
+  EXPECT_TRUE(is_human);
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_THAT(printed_, HasSubstr("Print this help message and exit"));
+}
+
 TEST_F(CommandLine, ASubcommandIsFoundAgainByItsName) {
   EXPECT_TRUE(tool_.root().subcommand("paint", "").was_given("--count") == false);
   EXPECT_EQ(run({"wall", "--count", "3"}), 0);
