@@ -17,7 +17,7 @@ namespace isotherm::cli {
 struct sort_arguments {
   sort_options options;
   std::vector<std::string> inputs;
-  std::string output = "-", names, separator, json;
+  std::string output = "-", names, json;
   cli::resources resources;
   std::vector<std::string> keys;
   std::string key_letters;  // options of keys that have none

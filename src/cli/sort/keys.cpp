@@ -10,6 +10,17 @@
 #include "cli/sort/number_words.hpp"
 
 namespace isotherm::cli {
+namespace {
+
+base::result<void> take_separator(const std::string& word, sort_options& o) {
+  if (word != "\\t" && word != "\\0" && word.size() != 1) {
+    return std::unexpected(base::error{"-t: give one character between fields", 0});
+  }
+  o.separator = word == "\\t" ? '\t' : word == "\\0" ? '\0' : word[0];
+  return {};
+}
+
+}  // namespace
 
 void add_key_flags(command c, sort_arguments& a) {
   c.add_each("-k,--key", a.keys,
@@ -17,8 +28,10 @@ void add_key_flags(command c, sort_arguments& a) {
              "and letters of the flags below for this key alone; may be given several times; "
              "records: a number, as u64,le or f32,be")
       .value_name("F[.C][OPTS][,F[.C][OPTS]]");
-  c.add("-t,--field-separator", a.separator,
-        "lines: character between fields, \\t or \\0; if not given, fields begin with blanks")
+  c.add(
+       "-t,--field-separator",
+       [&o = a.options](const std::string& word) { return take_separator(word, o); }, "",
+       "lines: character between fields, \\t or \\0; if not given, fields begin with blanks")
       .value_name("CHARACTER");
   for (const auto& [names, help] : {
            std::pair{"-n,--numeric-sort", "keys are decimal numbers of any length"},
@@ -39,10 +52,6 @@ void add_key_flags(command c, sort_arguments& a) {
 
 void understand_keys(sort_arguments& a) {
   auto& o = a.options;
-  if (a.separator == "\\t") a.separator = "\t";
-  if (a.separator == "\\0") a.separator = std::string(1, '\0');
-  if (a.separator.size() > 1) refuse_words("-t: give one character between fields");
-  if (!a.separator.empty()) o.separator = a.separator[0];
   if (a.zero_terminated) o.line_end = '\0';
   sort_key all;
   std::string_view letters = a.key_letters;

@@ -188,7 +188,7 @@ class SortKeys(unittest.TestCase):
 
     def test_refuses_what_is_no_key(self):
         for flags in (['-k', '0'], ['-k', '1.0'], ['-k', 'x'], ['-k', '2,2x'], ['-k', '2nV'],
-                      ['-n', '-d'], ['-k', '1.2.3'], ['-t', 'ab'], ['-k', '1,0']):
+                      ['-n', '-d'], ['-k', '1.2.3'], ['-t', 'ab'], ['-t', ''], ['-k', '1,0']):
             told = run(ISOTHERM, 'sort', *flags)
             self.assertEqual((told.returncode, told.stderr.count(b'\n')), (2, 1), (flags, told))
 
