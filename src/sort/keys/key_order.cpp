@@ -70,7 +70,9 @@ part key_order::find(std::uint64_t bytes, const key_finder::reading& read) const
 }
 
 void key_order::make(bytes_view line, made_key& key, std::size_t enough) const {
+  constexpr std::size_t kUsual = 64;
   key.clear();
+  key.reserve(kUsual);  // an empty key has an address, too
   made_key changed;
   for (const one& k : keys_) {
     if (key.size() >= enough) return;

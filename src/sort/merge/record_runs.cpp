@@ -78,9 +78,10 @@ void record_runs::write_part(std::span<const entry> sorted, std::uint64_t begin,
   for (std::uint64_t i = begin; i < end;) {
     if (i + kPrefetchAhead < end && !l.dropped(sorted[i + kPrefetchAhead])) {
       const extent x = ctx_.layout.locate(sorted[i + kPrefetchAhead], view);
-      const std::byte* p = view.at_hand(x.offset, 1);
-      __builtin_prefetch(p);
-      __builtin_prefetch(p + std::min<std::uint64_t>(x.bytes - 1, 64));
+      if (const std::byte* p = view.at_hand(x.offset, 1)) {
+        __builtin_prefetch(p);
+        __builtin_prefetch(p + std::min<std::uint64_t>(x.bytes - 1, 64));
+      }
     }
     std::uint64_t behind = i + 1;
     while (behind < end && l.dropped(sorted[behind])) ++behind;

@@ -68,10 +68,11 @@ void gatherer::gather_slice(const batch& b, std::size_t begin, std::size_t end, 
     }
     for (; at < stop; ++at) {
       if (at + kPrefetchAhead < end) {
-        const std::byte* p =
-            view.at_hand(ctx_.layout.locate(entries[at + kPrefetchAhead], view).offset, 1);
-        __builtin_prefetch(p);
-        __builtin_prefetch(p + 64);
+        const extent ahead = ctx_.layout.locate(entries[at + kPrefetchAhead], view);
+        if (const std::byte* p = view.at_hand(ahead.offset, 1)) {
+          __builtin_prefetch(p);
+          __builtin_prefetch(p + 64);
+        }
       }
       put(ctx_.layout.locate(entries[at], view), target + b.start_of(at) - b.start_of(begin));
     }

@@ -103,6 +103,8 @@ TEST(Top, LinesAreThoseThatTheSystemsSortHasFirst) {
        {.separator = ',',
         .keys = {{.first_field = 2, .last_field = 2, .kind = key_kind::numeric},
                  {.first_field = 1, .last_field = 1, .reverse = true}}}},
+      {"-t , -k 9f",
+       {.separator = ',', .keys = {{.first_field = 9, .folds_case = true}}}},  // empty
       {"-t , -k 1,1f -u",
        {.separator = ',',
         .keys = {{.first_field = 1, .last_field = 1, .folds_case = true}},
