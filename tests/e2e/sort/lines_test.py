@@ -85,6 +85,7 @@ class SortLines(unittest.TestCase):
                                      (b'b 1\na 1\n', ['-k', '2,2'], 2), (b'', [], 0),
                                      (b'b 1\na 1\n', ['-s', '-k', '2,2'], 0),
                                      (b'b\0a\0', ['-z', '-r'], 0), (b'a\0b\0', ['-z', '-r'], 2),
+                                     (b'\n\n', ['-u', '-R'], 2), (b'\n\n', ['-r', '-R'], 0),
                                      (b'9\n' * 20000 + b'8\n', [], 20001)):
             at.write_bytes(given)
             gnu = subprocess.run(['sort', '-c', *flags, at], env={'LC_ALL': 'C'},
