@@ -321,8 +321,9 @@ TEST_F(RecordRuns, NoKeyIsReadByACallOfItsOwn) {
 }
 
 TEST_F(RecordRuns, ADamagedRunEndsTheMerge) {
-  for (const char* damaged : {"\x05", "\x05\0ab", "\0\0ab\n", "\xff\x7f", "\x03\0ab\n\xff\x7f"}) {
-    std::string bytes(damaged, damaged[0] == '\x05' ? 1 : 6);
+  using std::string_literals::operator""s;
+  for (std::string bytes :
+       {"\x05"s, "\x05\0ab"s, "\0\0ab\n"s, "\xff\x7f"s, "\x03\0ab\n\xff\x7f"s}) {
     bytes.resize(200'000, '\xff');
     sort_options o = options_for(record_format::lines);
     store(dir_.file("in"), "a\n");
