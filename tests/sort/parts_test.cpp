@@ -57,7 +57,7 @@ void expect_sorted(const std::string& all, const sort_options& o) {
       << "seed " << kSeed << " record " << o.record_bytes << " reverse " << o.reverse;
   EXPECT_EQ(r->algorithm, "parts");
   EXPECT_GE(r->runs, 3u);
-  // Each record is read and written twice.
+  // Every record is read and written twice.
   std::uint64_t read = 0;
   std::uint64_t written = 0;
   for (const stage_report& s : r->stages) {

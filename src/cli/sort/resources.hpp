@@ -1,4 +1,5 @@
-// What a sort may take of the machine: memory, directories for temporary files, processors.
+// The share of the machine that a sort may take: memory, directories for temporary files,
+// processors.
 #pragma once
 
 #include <string>

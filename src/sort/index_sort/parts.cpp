@@ -1,4 +1,4 @@
-// As an external merge sort, it sorts runs of records in memory and writes them. The runs are not
+// Runs of records are sorted in memory and written, as by an external merge sort. They are not
 // merged record by record: sorting is done by all threads and costs less. The order is cut into
 // parts that fit in memory. The pieces of all runs that make up a part are read, sorted together
 // and written. Samples of the runs tell where to cut.
@@ -82,7 +82,7 @@ void part_sorter::sort_run(std::uint64_t run, const os::file& to) {
   ctx_.job.progress(sort_stage::run_write, first + n, records_);
 }
 
-/// Each run is sampled every `step` records. Between two samples that are n places apart in their
+/// Samples every run once in `step` records. Between two samples that are n places apart in their
 /// order there are at most n + runs such steps of records: so many fit in memory.
 void part_sorter::sort_parts(const std::string& directory, outcome& o) {
   auto runs = os::file::unnamed(directory);

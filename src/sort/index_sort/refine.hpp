@@ -7,7 +7,7 @@
 
 namespace isotherm::sort {
 
-/// What becomes of all entries with a key but the first.
+/// The fate of all entries with a key but the first.
 enum class equal_keys : std::uint8_t {
   stay,
   dropped,  ///< see entry_layout; they stay behind the first, and so can be counted

@@ -1,4 +1,4 @@
-// Numbers in texts as bytes that order as the numbers do. Each function appends what it makes of
+// Numbers in texts as bytes that order as the numbers do. All functions append what they make of
 // the front of `text` to `key`; what follows the number does not count. No code of a number is the
 // beginning of another's.
 #pragma once

@@ -3,7 +3,7 @@
 // five bytes. A record's code against a record that goes before it is the number of columns in
 // which they agree and its own next column. The codes of two records against the same record tell
 // their order if they differ, and the code of the one that goes last is then also its code against
-// the other. So bytes that many keys share are compared once for each record, not once for each
+// the other. Bytes that many keys share are thus compared once for each record, not once for each
 // level of the merge, and a record whose code is kSame has the key of the one before it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Reading runs that are being merged. Each run is seen through a window; while a merge works on
+// Reading runs that are being merged. A run is seen through a window; while a merge works on
 // one half of it, a thread that all runs share reads what follows into the other.
 #pragma once
 

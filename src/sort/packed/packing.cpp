@@ -42,7 +42,7 @@ Bytef* bytes_of(const std::byte* p) {
   return const_cast<Bytef*>(reinterpret_cast<const Bytef*>(p));  // zlib only reads its input
 }
 
-/// What zlib takes in one call.
+/// Returns `n`, or the most that zlib takes in one call.
 uInt at_most(std::size_t n) { return static_cast<uInt>(std::min<std::size_t>(n, 1u << 30)); }
 
 base::result<void> pack_gzip(std::span<const std::byte> piece, std::vector<std::byte>& frame) {

@@ -42,8 +42,8 @@ class candidates {
   /// Allocates the memory.
   base::result<void> reserve();
 
-  /// Copies `c` if it may be one of the first. Of records with equal keys those that lie first in
-  /// the input must be offered first.
+  /// Copies `c` if it may be one of the first. Records with equal keys must be offered in the order
+  /// of the input.
   void offer(const candidate& c) {
     if (layout_.entries().key(c.place) <= last_key_) consider(c);
   }

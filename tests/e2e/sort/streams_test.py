@@ -180,7 +180,7 @@ def flags_of_gnu_sort(d, data, expected):
 
 
 def memory_promise(d):
-    """What arrives by a pipe lies in the memory limit or in a file, and compression takes its part.
+    """Input from a pipe lies in the memory limit or in a file, and compression takes its part.
 
     The kernel counts what this program held when it started the tool: it holds little yet."""
     with open(d + "/in", "wb") as f:

@@ -1,4 +1,4 @@
-// Outputs that are mount points, and outputs on a system without /proc: as in containers. Each test
+// Outputs that are mount points, and outputs on a system without /proc: as in containers. A test
 // is a child process with mounts of its own.
 #include <fcntl.h>
 #include <sched.h>

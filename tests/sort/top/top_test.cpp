@@ -173,7 +173,7 @@ TEST(Top, EveryFormatIsSelectedAsTheWholeSortOrdersIt) {
   }
 }
 
-// Each record comes before all earlier ones, so that each becomes a candidate.
+// Every record comes before all earlier ones, so that each becomes a candidate.
 TEST(Top, DescendingInputIsSelected) {
   const scratch dir;
   std::string all;
