@@ -220,7 +220,8 @@ TEST_F(NewbornQueue, LosesNothingBesideThreadsThatUseItsObjects) {
   const auto protocol = make_veto_protocol();
   window_statistics seen;
   const auto moved = [&seen] { return seen.demoted.objects + seen.promoted.objects; };
-  for (int rounds = 0; moved() < 1000 && rounds < 10'000; ++rounds) {
+  // The threads go on making objects, however little they run beside this one.
+  for (int rounds = 0; moved() < 1000; ++rounds) {
     migration moves(*protocol, {64 << 10, 10'000'000}, [] { return false; }, seen);
     const std::vector<candidate> leaving = round(kExtent);
     for (moves.begin_list(leaving); moves.move_batch();) {
@@ -229,7 +230,6 @@ TEST_F(NewbornQueue, LosesNothingBesideThreadsThatUseItsObjects) {
   }
   is_over.store_release(true);
   threads.clear();
-  EXPECT_GE(moved(), 1000u);
   EXPECT_EQ(wrong.load_relaxed(), 0);
   EXPECT_TRUE(heap::is_valid());
 }
