@@ -58,9 +58,11 @@ constexpr refusal kRefusals[] = {
     {[](const request& r) { return r.positions() >> 40 != 0; },
      "the input is too large: at most 2^40 records, or bytes of lines or with --klv"},
     {[](const request& r) { return !r.text() && !r.o.keys.empty(); },
-     "-k is for lines only: leave it out"},
+     "-k is for lines only, as are all flags of keys but -r: leave them out"},
     {[](const request& r) { return !r.text() && r.o.separator != r.usual.separator; },
      "-t is for lines only: leave it out"},
+    {[](const request& r) { return !r.text() && r.o.line_end != r.usual.line_end; },
+     "-z is for lines only: leave it out"},
     {[](const request& r) { return !r.text() && r.o.header_lines > 0; },
      "--header is for lines only: leave it out"},
     {[](const request& r) {

@@ -132,6 +132,7 @@ void understand(sort_arguments& a) {
   understand_order(a);
   if (!a.names.empty()) a.inputs = named_inputs(a);
   if (a.inputs.empty()) a.inputs.emplace_back("-");
+  if (a.output.empty()) refuse_words("-o: name a file, or - for standard output");
   if (a.as_it_is) o.unpack = false;
   if (a.not_durable) o.durable = false;
   understand(a.resources, o);

@@ -61,9 +61,12 @@ void understand_keys(sort_arguments& a) {
   if (a.record_bytes && a.keys.size() == 1) {
     const auto number = parse_number(a.keys.front());
     if (!number) refuse_words(number.error().message);
+    if (o.key_bytes != sort_options{}.key_bytes && o.key_bytes != number->bytes) {
+      refuse_words("--key-size is not the size of the number that -k names: leave it out");
+    }
     o.number = *number;
     o.key_bytes = number->bytes;
-    return;
+    a.keys.clear();
   }
   auto keys = parse_keys(a.keys, all);
   if (!keys) refuse_words(keys.error().message);

@@ -183,8 +183,12 @@ class SortKeys(unittest.TestCase):
                       ['-k', '2'], ['-k', 'u8,me']):
             told = run(ISOTHERM, 'sort', '--record', '8', *flags)
             self.assertEqual((told.returncode, told.stderr.count(b'\n')), (2, 1), (flags, told))
-        for flags in (['--klv', '-k', 'u64,le'], ['-k', 'u64,le']):
-            self.assertNotEqual(run(ISOTHERM, 'sort', *flags).returncode, 0)
+        for flags in (['--klv', '-k', 'u64,le'], ['-k', 'u64,le'], ['--klv', '-z'],
+                      ['--record', '8', '-k', 'u64,le', '-n'],
+                      ['--record', '8', '-k', 'u64,le', '--key-size', '4'], ['-o', '']):
+            told = run(ISOTHERM, 'sort', *flags)
+            self.assertNotEqual(told.returncode, 0, flags)
+            self.assertEqual(told.stderr.count(b'\n'), 1, (flags, told))
 
     def test_refuses_what_is_no_key(self):
         for flags in (['-k', '0'], ['-k', '1.0'], ['-k', 'x'], ['-k', '2,2x'], ['-k', '2nV'],

@@ -67,6 +67,7 @@ TEST_F(Refusal, OfOptionsForOtherFormats) {
   EXPECT_THAT(message({.format = record_format::klv, .keys = {{.first_field = 2}}}),
               HasSubstr("-k is for lines"));
   EXPECT_THAT(message({.separator = ' '}), HasSubstr("-t is for lines"));
+  EXPECT_THAT(message({.format = record_format::klv, .line_end = '\0'}), HasSubstr("-z is for"));
   EXPECT_THAT(message({.format = record_format::klv, .key_offset = 1}), HasSubstr("--key-offset"));
   EXPECT_THAT(message({.format = record_format::lines, .key_offset = 1}),
               HasSubstr("--key-offset"));
