@@ -37,13 +37,8 @@ class index_session final : public workload::session {
     return answer_of(index_.insert(buffer_.key(number), buffer_.value(number)));
   }
 
-  base::result<answer> modify(std::uint64_t number) override {
-    heap::wait_for_room();
-    modification change{*this, number, answer::missing};
-    const auto how = index_.update(buffer_.key(number),
-                                   [&change](auto current) { return change.decide(current); });
-    if (how == index::outcome::no_memory) return std::unexpected(no_memory());
-    return change.how;
+  base::result<answer> remove(std::uint64_t number) override {
+    return index_.erase(buffer_.key(number)) ? answer::done : answer::missing;
   }
 
   base::result<answer> scan(std::uint64_t number, unsigned records,
@@ -77,20 +72,6 @@ class index_session final : public workload::session {
   std::uint64_t objects_read() const noexcept override { return heap::thread_waited_misses(); }
 
  private:
-  /// A read-modify-write of one record; decide() may be called more than once.
-  struct modification {
-    index_session& session;
-    std::uint64_t number;
-    answer how;
-
-    index::decision decide(std::optional<std::string_view> current) {
-      how = answer::missing;
-      if (!current) return {};
-      how = session.buffer_.take(*current, number) ? answer::done : answer::corrupt;
-      return {index::action::write, session.buffer_.value(number)};
-    }
-  };
-
   /// Waits for objects that are out, and leaves in COLD those that are not worth DRAM.
   static access access_to_read() noexcept {
     return access(access::when_cold::wait, nullptr, access::copies::allowed);

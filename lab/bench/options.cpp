@@ -30,9 +30,11 @@ base::result<void> check_numbers(const bench_options& asked) {
   const std::array checks{
       in_range("--keys", static_cast<double>(asked.keys), 1, 1e10),
       in_range("--threads", asked.threads, 1, 1024),
-      in_range("--theta", asked.theta, 0.01, 0.9999),
+      in_range("--theta", asked.theta, 0.01, 10),
       in_range("--hotspot-keys", asked.hotspot_keys, 0, 1),
       in_range("--hotspot-accesses", asked.hotspot_accesses, 0, 1),
+      in_range("--exponential-keys", asked.exponential_keys, 1e-6, 1e6),
+      in_range("--exponential-accesses", asked.exponential_accesses, 1e-6, 0.999999),
       in_range("--rate", asked.rate, 0, 1e9),
       in_range("--seconds", asked.seconds, 0.001, kWeek),
       in_range("--warmup", asked.warmup, 0, kWeek),
@@ -44,7 +46,6 @@ base::result<void> check_numbers(const bench_options& asked) {
   return {};
 }
 
-/// Short enough to be typed again.
 }  // namespace
 
 std::uint64_t drawn_seed() {
@@ -56,6 +57,9 @@ std::uint64_t drawn_seed() {
 base::result<bench_plan> understand(const bench_options& asked) {
   bench_plan plan{.asked = asked, .load = {}, .format = {asked.key_size, asked.value_size}};
   plan.asked.collector.manage = asked.manage == "on" ? collector::mode::on : collector::mode::track;
+  const auto value_sizes = workload::parse_value_sizes(asked.value_sizes);
+  if (!value_sizes) return std::unexpected(value_sizes.error());
+  plan.format.sizes = *value_sizes;
   if (auto sizes = plan.format.check(); !sizes) return std::unexpected(sizes.error());
   if (auto numbers = check_numbers(asked); !numbers) return std::unexpected(numbers.error());
   if (!asked.used.empty() && asked.connect.empty()) {
@@ -67,11 +71,18 @@ base::result<bench_plan> understand(const bench_options& asked) {
   plan.load.keys_by = {.which = workload->keys,
                        .theta = asked.theta,
                        .hotspot_keys = asked.hotspot_keys,
-                       .hotspot_accesses = asked.hotspot_accesses};
+                       .hotspot_accesses = asked.hotspot_accesses,
+                       .exponential_keys = asked.exponential_keys,
+                       .exponential_accesses = asked.exponential_accesses};
   if (!asked.distribution.empty()) {
     const auto which = workload::parse_distribution(asked.distribution);
     if (!which) return std::unexpected(which.error());
     plan.load.keys_by.which = *which;
+  }
+  if (!asked.mix.empty()) {
+    const auto shares = workload::parse_mix(asked.mix);
+    if (!shares) return std::unexpected(shares.error());
+    plan.load.workload.shares = *shares;
   }
   plan.load.keys = asked.keys;
   plan.load.threads = asked.threads;

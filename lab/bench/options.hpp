@@ -16,13 +16,17 @@ namespace isotherm::lab {
 struct bench_options {
   std::string index = "hash-pugh";
   std::string workload = "c";
+  std::string mix;           ///< shares of operations; empty: the workload's own
   std::string distribution;  ///< empty: the workload's own
   std::uint64_t keys = 1'000'000;
   std::size_t key_size = 30;
   std::size_t value_size = 1024;
+  std::string value_sizes = "constant";
   double theta = 0.99;
   double hotspot_keys = 0.2;
   double hotspot_accesses = 0.8;
+  double exponential_keys = 0.8571428571;
+  double exponential_accesses = 0.95;
   unsigned threads = 2;
   double rate = 0;
   double seconds = 60;

@@ -149,9 +149,11 @@ json settings_of(const bench_plan& plan, const bench_result& found) {
   const bench_options& asked = plan.asked;
   return {{"index", found.index},
           {"workload", std::string(1, plan.load.workload.letter)},
+          {"mix", asked.mix.empty() ? json() : json(asked.mix)},
           {"keys", asked.keys},
           {"key_size", asked.key_size},
           {"value_size", asked.value_size},
+          {"value_sizes", asked.value_sizes},
           {"threads", asked.threads},
           {"manage", found.manage},
           {"protocol", asked.collector.protocol},

@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(4u, 100'000u))
       ->capture_default_str();
   app.add_option("--shift", s.shift, "window in which all objects get other ranks; 0: none");
-  app.add_option("--theta", s.theta, "skew")->check(CLI::Range(0.01, 0.999))->capture_default_str();
+  app.add_option("--theta", s.theta, "skew")->check(CLI::Range(0.01, 10.0))->capture_default_str();
   app.add_option("--seed", s.seed)->capture_default_str();
   app.add_option("--shares", s.shares, "shares of the objects that DRAM has room for")
       ->check(CLI::Range(0.001, 1.0))

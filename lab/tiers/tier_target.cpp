@@ -34,16 +34,6 @@ class tier_session final : public workload::session {
   base::result<answer> insert(std::uint64_t number) override {
     return answer_of(index_.insert(key(number), value(number)));
   }
-  base::result<answer> modify(std::uint64_t number) override {
-    answer how = answer::missing;
-    const auto done = index_.update(key(number), [&](auto current) -> index::decision {
-      how = !current ? answer::missing : is_of(*current, number) ? answer::done : answer::corrupt;
-      if (!current) return {};
-      return {index::action::write, value(number)};
-    });
-    if (done == index::outcome::no_memory) return answer_of(done);
-    return how;
-  }
   base::result<answer> scan(std::uint64_t number, unsigned records,
                             workload::touched_keys&) override {
     access inside;

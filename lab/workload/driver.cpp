@@ -75,6 +75,7 @@ class worker {
     misses_ = thread_misses();
     auto free_since = start;
     for (std::uint64_t sent = 0; !shared_.stop.load_relaxed();) {
+      stream_.grow_to(shared_.inserts.complete());
       stream_.fill(batch);
       note_misses();
       free_since = std::max(free_since, clock::now());
@@ -129,22 +130,42 @@ class worker {
       shared_.inserts.end(index_);
       return how;
     }
-    std::uint64_t number = next.key;
-    if (chooser_.draws_ages()) {
-      const std::uint64_t there = shared_.inserts.complete();
-      number = there - 1 - next.key % there;
-    }
+    if (next.kind == operation::multiget) return read_all(next);
+    const std::uint64_t number = number_of(next.key);
     used_.mark(number);
     switch (next.kind) {
       case operation::update:
         return store_.update(number);
       case operation::modify:
-        return store_.modify(number);
+        return modify(number);
+      case operation::remove:
+        return store_.remove(number);
       case operation::scan:
         return store_.scan(number, next.scan_length, used_);
       default:
         return store_.read(number);
     }
+  }
+
+  /// An age was drawn below the count at the start of the batch, which has only grown.
+  std::uint64_t number_of(std::uint64_t key) const noexcept {
+    return chooser_.draws_ages() ? shared_.inserts.complete() - 1 - key : key;
+  }
+
+  base::result<answer> read_all(const request& next) {
+    auto numbers = stream_.keys_of(next);
+    for (std::uint64_t& number : numbers) {
+      number = number_of(number);
+      used_.mark(number);
+    }
+    return store_.read_all(numbers);
+  }
+
+  /// YCSB's read-modify-write: a read, then a write, in process as over a socket.
+  base::result<answer> modify(std::uint64_t number) {
+    auto how = store_.read(number);
+    if (!how || *how != answer::done) return how;
+    return store_.update(number);
   }
 
   session& store_;
@@ -221,7 +242,7 @@ std::uint64_t checksum_of_requests(const plan& chosen) {
     request_stream(chosen.workload.shares, chooser, chosen.seed, i).fill(batch);
     for (const request& next : batch) {
       sum = base::mix64(sum ^ next.key) + static_cast<std::uint64_t>(next.kind);
-      sum += next.scan_length;
+      sum += next.scan_length + next.more;
     }
   }
   return sum;

@@ -1,50 +1,67 @@
 #include "lab/workload/generators.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 namespace isotherm::workload {
 
+namespace {
+
+/// x^-theta: the height of an item's bar.
+double height(double x, double theta) noexcept { return std::pow(x, -theta); }
+
+/// Integral of height() from 1 to x. expm1() and log1p(), so that a theta near 1 loses no digits.
+double integral(double x, double theta) noexcept {
+  const double power = 1 - theta;
+  if (power == 0) return std::log(x);
+  return std::expm1(power * std::log(x)) / power;
+}
+
+/// Where integral() is `area`.
+double inverse_integral(double area, double theta) noexcept {
+  const double power = 1 - theta;
+  if (power == 0) return std::exp(area);
+  return std::exp(std::log1p(std::max(area * power, -1.0)) / power);
+}
+
+}  // namespace
+
 double zeta(std::uint64_t items, double theta) noexcept {
   const std::uint64_t exact = std::min<std::uint64_t>(items, 1000);
   double sum = 0;
-  for (std::uint64_t i = exact; i > 0; --i) sum += std::pow(static_cast<double>(i), -theta);
+  for (std::uint64_t i = exact; i > 0; --i) sum += height(static_cast<double>(i), theta);
   if (exact == items) return sum;
-  // Euler-Maclaurin for the terms exact + 1 .. items of f(x) = x^-theta: the integral, half of the
-  // ends' difference, and a twelfth of the difference of the derivatives.
+  // Euler-Maclaurin for the terms exact + 1 .. items: the integral, half of the ends' difference,
+  // and a twelfth of the difference of the derivatives.
   const double a = static_cast<double>(exact);
   const double b = static_cast<double>(items);
-  const double integral = (std::pow(b, 1 - theta) - std::pow(a, 1 - theta)) / (1 - theta);
-  const double ends = (std::pow(b, -theta) - std::pow(a, -theta)) / 2;
-  const double slopes = -theta * (std::pow(b, -theta - 1) - std::pow(a, -theta - 1)) / 12;
-  return sum + integral + ends + slopes;
+  const double ends = (height(b, theta) - height(a, theta)) / 2;
+  const double slopes = -theta * (height(b, theta + 1) - height(a, theta + 1)) / 12;
+  return sum + integral(b, theta) - integral(a, theta) + ends + slopes;
 }
 
 zipfian::zipfian(std::uint64_t items, double theta) noexcept
     : items_(items),
-      zeta_(zeta(items, theta)),
-      alpha_(1 / (1 - theta)),
-      eta_((1 - std::pow(2.0 / static_cast<double>(items), 1 - theta)) /
-           (1 - zeta(2, theta) / zeta_)),
-      second_(1 + std::pow(0.5, theta)) {}
+      theta_(theta),
+      first_(integral(1.5, theta) - 1),
+      last_(integral(static_cast<double>(items) + 0.5, theta)),
+      accept_(2 - inverse_integral(integral(2.5, theta) - height(2, theta), theta)) {}
 
 std::uint64_t zipfian::operator()(base::random& random) const noexcept {
-  const double u = random.unit();
-  const double uz = u * zeta_;
-  if (uz < 1) return 0;
-  if (uz < second_) return std::min<std::uint64_t>(1, items_ - 1);
-  const double rank = static_cast<double>(items_) * std::pow(eta_ * u - eta_ + 1, alpha_);
-  return std::min(static_cast<std::uint64_t>(rank), items_ - 1);
-}
-
-double zipfian::share_below(std::uint64_t rank) const noexcept {
-  if (rank == 0) return 0;
-  if (rank >= items_) return 1;
-  if (rank == 1) return 1 / zeta_;
-  // The uniform number that operator() turns into `rank`.
-  const double part = static_cast<double>(rank) / static_cast<double>(items_);
-  return std::max(second_ / zeta_, (std::pow(part, 1 / alpha_) - 1) / eta_ + 1);
+  for (;;) {
+    // A uniform area under the curve leads to a point, and the point to the item whose bar is
+    // around it. The curve is above the bars: areas outside them are drawn again.
+    const double area = last_ + random.unit() * (first_ - last_);
+    const double point = inverse_integral(area, theta_);
+    const double item = std::clamp(std::floor(point + 0.5), 1.0, static_cast<double>(items_));
+    if (item - point <= accept_ || area >= integral(item + 0.5, theta_) - height(item, theta_)) {
+      return static_cast<std::uint64_t>(item) - 1;
+    }
+  }
 }
 
 std::uint64_t hot_keys_of(const key_choice& choice, std::uint64_t keys) noexcept {
@@ -52,29 +69,27 @@ std::uint64_t hot_keys_of(const key_choice& choice, std::uint64_t keys) noexcept
   return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(share), 1, keys);
 }
 
+double exponential_rate_of(const key_choice& choice, std::uint64_t keys) noexcept {
+  return -std::log1p(-choice.exponential_accesses) /
+         (choice.exponential_keys * static_cast<double>(keys));
+}
+
+namespace {
+
+constexpr std::array kDistributions{"zipfian",     "permuted",   "uniform", "latest",
+                                    "exponential", "sequential", "hotspot"};
+
+}  // namespace
+
 base::result<distribution> parse_distribution(const std::string& text) {
-  for (const auto which : {distribution::zipfian, distribution::permuted, distribution::uniform,
-                           distribution::latest, distribution::hotspot}) {
-    if (text == name_of(which)) return which;
-  }
-  return std::unexpected(base::error{"unknown distribution '" + text +
-                                     "'; choose zipfian, permuted, uniform, latest or hotspot"});
+  const auto* const at = std::ranges::find(kDistributions, text);
+  if (at != kDistributions.end()) return static_cast<distribution>(at - kDistributions.begin());
+  return std::unexpected(base::error{fmt::format("unknown distribution '{}'; choose one of {}",
+                                                 text, fmt::join(kDistributions, ", "))});
 }
 
 const char* name_of(distribution which) noexcept {
-  switch (which) {
-    case distribution::zipfian:
-      return "zipfian";
-    case distribution::permuted:
-      return "permuted";
-    case distribution::uniform:
-      return "uniform";
-    case distribution::latest:
-      return "latest";
-    case distribution::hotspot:
-      break;
-  }
-  return "hotspot";
+  return kDistributions[static_cast<std::size_t>(which)];
 }
 
 namespace {
@@ -95,6 +110,7 @@ key_chooser::key_chooser(const key_choice& choice, std::uint64_t keys) noexcept
     : choice_(choice),
       keys_(keys),
       hot_keys_(hot_keys_of(choice, keys)),
+      exponential_rate_(exponential_rate_of(choice, keys)),
       stride_(coprime_stride(keys)),
       ranks_(choice.which == distribution::zipfian ? kScrambledRanks : keys, choice.theta) {}
 
@@ -108,6 +124,9 @@ std::uint64_t key_chooser::operator()(base::random& random) const noexcept {
       return random.below(keys_);
     case distribution::latest:
       return ranks_(random);
+    case distribution::exponential:
+      return exponential_age(random);
+    case distribution::sequential:
     case distribution::hotspot:
       break;
   }
@@ -115,6 +134,25 @@ std::uint64_t key_chooser::operator()(base::random& random) const noexcept {
     return hot_or_not(random.below(hot_keys_));
   }
   return hot_or_not(hot_keys_ + random.below(keys_ - hot_keys_));
+}
+
+std::optional<std::uint64_t> key_chooser::in_order(std::uint64_t place) const noexcept {
+  if (choice_.trace) return (*choice_.trace)[place % choice_.trace->size()];
+  if (choice_.which == distribution::sequential) return place % keys_;
+  return std::nullopt;
+}
+
+void key_chooser::grow_to(std::uint64_t keys) noexcept {
+  if (!draws_ages() || keys == keys_) return;
+  keys_ = keys;
+  ranks_ = zipfian(keys, choice_.theta);
+}
+
+/// By inversion, of the distribution cut off at the oldest key.
+std::uint64_t key_chooser::exponential_age(base::random& random) const noexcept {
+  const double whole = -std::expm1(-exponential_rate_ * static_cast<double>(keys_));
+  const double age = -std::log1p(-random.unit() * whole) / exponential_rate_;
+  return std::min(static_cast<std::uint64_t>(age), keys_ - 1);
 }
 
 /// Of a hotspot: ranks below hot_keys_ are hot.

@@ -51,10 +51,12 @@ class memcached_session final : public session {
   }
   base::result<answer> insert(std::uint64_t number) override { return update(number); }
 
-  base::result<answer> modify(std::uint64_t number) override {
-    auto how = read(number);
-    if (!how || *how != answer::done) return how;
-    return update(number);
+  base::result<answer> remove(std::uint64_t number) override {
+    const auto key = buffer_.key(number);
+    const memcached_return_t how = memcached_delete(connection_.get(), key.data(), key.size(), 0);
+    if (how == MEMCACHED_NOTFOUND) return answer::missing;
+    if (memcached_failed(how)) return std::unexpected(failed(how));
+    return answer::done;
   }
 
   base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {

@@ -1,6 +1,7 @@
 #include "lab/workload/popularity.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -25,24 +26,26 @@ double share_of_hotspot(const key_choice& choice, std::uint64_t keys, std::uint6
          std::min(often, rarely) * std::max(kept - first, 0.0);
 }
 
+double share_of_exponential(const key_choice& choice, std::uint64_t keys, std::uint64_t records) {
+  const double rate = exponential_rate_of(choice, keys);
+  return std::expm1(-rate * static_cast<double>(records)) /
+         std::expm1(-rate * static_cast<double>(keys));
+}
+
 }  // namespace
 
 popularity::popularity(const key_choice& choice, std::uint64_t keys)
-    : choice_(choice), keys_(keys), ranks_(keys, choice.theta) {
-  if (choice.which == distribution::zipfian) {
-    add_up_scrambled(zipfian(kScrambledRanks, choice.theta));
-  }
+    : choice_(choice), keys_(keys), zeta_(zeta(keys, choice.theta)) {
+  if (choice.which == distribution::zipfian) add_up_scrambled();
 }
 
-void popularity::add_up_scrambled(const zipfian& ranks) {
+void popularity::add_up_scrambled() {
   const std::uint64_t one_by_one = std::min(kMostRanks, kRanksPerKey * keys_);
-  const double beyond = 1 - ranks.share_below(one_by_one);
+  const double all = zeta(kScrambledRanks, choice_.theta);
+  const double beyond = 1 - zeta(one_by_one, choice_.theta) / all;
   up_to_.assign(keys_, beyond / static_cast<double>(keys_));
-  double below = 0;
   for (std::uint64_t rank = 0; rank < one_by_one; ++rank) {
-    const double with_it = ranks.share_below(rank + 1);
-    up_to_[fnv1a(rank) % keys_] += with_it - below;
-    below = with_it;
+    up_to_[fnv1a(rank) % keys_] += std::pow(static_cast<double>(rank + 1), -choice_.theta) / all;
   }
   std::ranges::sort(up_to_, std::greater());
   std::partial_sum(up_to_.begin(), up_to_.end(), up_to_.begin());
@@ -56,8 +59,11 @@ double popularity::share_of_top(std::uint64_t records) const noexcept {
       return up_to_[records - 1];
     case distribution::permuted:
     case distribution::latest:
-      return ranks_.share_below(records);
+      return zeta(records, choice_.theta) / zeta_;
+    case distribution::exponential:
+      return share_of_exponential(choice_, keys_, records);
     case distribution::uniform:
+    case distribution::sequential:
       return static_cast<double>(records) / static_cast<double>(keys_);
     case distribution::hotspot:
       break;

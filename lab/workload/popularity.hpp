@@ -22,11 +22,11 @@ class popularity {
   double share_of_top(std::uint64_t records) const noexcept;
 
  private:
-  void add_up_scrambled(const zipfian& ranks);
+  void add_up_scrambled();
 
   key_choice choice_;
   std::uint64_t keys_;
-  zipfian ranks_;              ///< of permuted and latest
+  double zeta_;                ///< of permuted and latest, over the keys
   std::vector<double> up_to_;  ///< of zipfian: share of the i + 1 most popular keys
 };
 

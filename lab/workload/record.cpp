@@ -29,7 +29,32 @@ void write_stamp(std::span<char> value, std::uint64_t number) noexcept {
   std::memcpy(value.data() + value.size() - kStampBytes, &stamp, kStampBytes);
 }
 
+constexpr double kTheta = 0.99;  // of zipfian sizes, as in YCSB
+
 }  // namespace
+
+base::result<value_sizes> parse_value_sizes(const std::string& text) {
+  if (text == "constant") return value_sizes::constant;
+  if (text == "uniform") return value_sizes::uniform;
+  if (text == "zipfian") return value_sizes::zipfian;
+  return std::unexpected(base::error{
+      fmt::format("--value-sizes must be one of constant|uniform|zipfian, not '{}'", text)});
+}
+
+std::uint64_t record_format::object_bytes() const noexcept {
+  const std::uint64_t sizes_there = value_size - kLeastValue + 1;
+  switch (sizes) {
+    case value_sizes::constant:
+      return key_size + value_size;
+    case value_sizes::uniform:
+      return key_size + (kLeastValue + value_size) / 2;
+    case value_sizes::zipfian:
+      break;
+  }
+  // The mean of i, which has the chance i^-theta / zeta.
+  const double rank = zeta(sizes_there, kTheta - 1) / zeta(sizes_there, kTheta) - 1;
+  return key_size + kLeastValue + static_cast<std::uint64_t>(rank);
+}
 
 base::result<void> record_format::check() const {
   if (key_size < kLeastKey || key_size > kGreatestKey) {
@@ -71,20 +96,33 @@ std::optional<std::uint64_t> number_of(std::string_view value) noexcept {
 }
 
 record_buffer::record_buffer(const record_format& format, std::uint64_t seed)
-    : key_(format.key_size), value_(format.value_size), taken_(format.value_size) {
+    : key_(format.key_size),
+      value_(format.value_size),
+      taken_(format.value_size),
+      sizes_(format.sizes),
+      ranks_(format.value_size - record_format::kLeastValue + 1, kTheta) {
   base::random random(seed);
   for (char& letter : value_) letter = static_cast<char>('!' + random.below(94));
 }
 
+std::size_t record_buffer::size_of(std::uint64_t number) const noexcept {
+  if (sizes_ == value_sizes::constant) return value_.size();
+  base::random random(number);
+  const std::uint64_t there = value_.size() - record_format::kLeastValue + 1;
+  return record_format::kLeastValue +
+         (sizes_ == value_sizes::uniform ? random.below(there) : ranks_(random));
+}
+
 std::string_view record_buffer::value(std::uint64_t number) noexcept {
-  write_stamp(value_, number);
-  return {value_.data(), value_.size()};
+  const std::span<char> mine = std::span(value_).first(size_of(number));
+  write_stamp(mine, number);
+  return {mine.data(), mine.size()};
 }
 
 bool record_buffer::take(std::string_view value, std::uint64_t number) noexcept {
-  if (value.size() != taken_.size()) return false;
+  if (value.size() != size_of(number)) return false;
   std::memcpy(taken_.data(), value.data(), value.size());
-  return number_of({taken_.data(), taken_.size()}) == number;
+  return number_of({taken_.data(), value.size()}) == number;
 }
 
 }  // namespace isotherm::workload

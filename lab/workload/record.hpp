@@ -14,13 +14,21 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "lab/workload/generators.hpp"
 
 namespace isotherm::workload {
+
+/// How the sizes of values are drawn: YCSB's fieldlengthdistribution. Of the last two they lie in
+/// record_format::kLeastValue .. value_size; of zipfian (theta 0.99) small ones are the most.
+enum class value_sizes : std::uint8_t { constant, uniform, zipfian };
+/// Parses "constant", "uniform" or "zipfian".
+base::result<value_sizes> parse_value_sizes(const std::string& text);
 
 /// Sizes of a record in bytes.
 struct record_format {
   std::size_t key_size = 30;      ///< kLeastKey .. kGreatestKey
-  std::size_t value_size = 1024;  ///< kLeastValue or more
+  std::size_t value_size = 1024;  ///< the greatest; kLeastValue or more
+  value_sizes sizes = value_sizes::constant;
 
   static constexpr std::size_t kLeastKey = 16;
   static constexpr std::size_t kGreatestKey = 512;
@@ -30,8 +38,8 @@ struct record_format {
   /// An error that names the bounds when a size is out of them.
   base::result<void> check() const;
 
-  /// Bytes of the objects that hold one record: key and value.
-  std::uint64_t object_bytes() const noexcept { return key_size + value_size; }
+  /// Bytes of the objects that hold one record, key and value, in the mean.
+  std::uint64_t object_bytes() const noexcept;
 };
 
 /// Writes the key of `number` over all of `key` (kLeastKey bytes or more). Different numbers have
@@ -53,6 +61,9 @@ class record_buffer {
     write_key(number, key_);
     return {key_.data(), key_.size()};
   }
+  /// Bytes of the value of `number`: a record keeps its size in each update, so that each read can
+  /// check it.
+  std::size_t size_of(std::uint64_t number) const noexcept;
   /// Value of `number`, valid until the next call.
   std::string_view value(std::uint64_t number) noexcept;
 
@@ -64,6 +75,8 @@ class record_buffer {
   std::vector<char> key_;
   std::vector<char> value_;
   std::vector<char> taken_;
+  value_sizes sizes_;
+  zipfian ranks_;  ///< of the sizes, the least first
 };
 
 }  // namespace isotherm::workload

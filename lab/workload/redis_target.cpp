@@ -32,10 +32,38 @@ class redis_session final : public session {
   }
   base::result<answer> insert(std::uint64_t number) override { return update(number); }
 
-  base::result<answer> modify(std::uint64_t number) override {
-    auto how = read(number);
-    if (!how || *how != answer::done) return how;
-    return update(number);
+  base::result<answer> remove(std::uint64_t number) override {
+    const auto key = buffer_.key(number);
+    std::array<const char*, 2> words{"DEL", key.data()};
+    std::array<std::size_t, 2> sizes{3, key.size()};
+    auto reply = connection_.checked(redisCommandArgv(context(), 2, words.data(), sizes.data()));
+    if (!reply) return std::unexpected(std::move(reply).error());
+    return (*reply)->integer == 1 ? answer::done : answer::missing;
+  }
+
+  base::result<answer> read_all(std::span<const std::uint64_t> numbers) override {
+    std::vector<std::string> words{"MGET"};
+    for (const std::uint64_t number : numbers) words.emplace_back(buffer_.key(number));
+    std::vector<const char*> texts;
+    std::vector<std::size_t> sizes;
+    for (const std::string& word : words) {
+      texts.push_back(word.data());
+      sizes.push_back(word.size());
+    }
+    auto reply = connection_.checked(
+        redisCommandArgv(context(), static_cast<int>(words.size()), texts.data(), sizes.data()));
+    if (!reply) return std::unexpected(std::move(reply).error());
+    if ((*reply)->elements != numbers.size()) return answer::corrupt;
+    answer worst = answer::done;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const redisReply& one = *(*reply)->element[i];
+      const bool is_there = one.type == REDIS_REPLY_STRING;
+      const bool is_right = is_there && buffer_.take({one.str, one.len}, numbers[i]);
+      worst = std::max(worst, is_right   ? answer::done
+                              : is_there ? answer::corrupt
+                                         : answer::missing);
+    }
+    return worst;
   }
 
   base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {

@@ -24,10 +24,12 @@ class replay::thread {
     sent_ = requests / kBatch * kBatch;
   }
   std::uint64_t sent() const noexcept { return sent_; }
-  const request& next() {
+  /// `records` are there now.
+  const request& next(std::uint64_t records) {
     const std::size_t at = sent_++ % kBatch;
     if (at == 0) {
       batch_.resize(kBatch);
+      stream_.grow_to(records);
       stream_.fill(batch_);
     }
     return batch_[at];
@@ -74,8 +76,7 @@ void replay::use(const request& next, miss_curve& seen) {
     ++records_;
     return;
   }
-  const std::uint64_t record =
-      chooser_.draws_ages() ? records_ - 1 - next.key % records_ : next.key;
+  const std::uint64_t record = chooser_.draws_ages() ? records_ - 1 - next.key : next.key;
   if (!is_followed(record)) return;
   if (const auto distance = order_.use(record)) seen.count(*distance);
 }
@@ -94,7 +95,7 @@ miss_curve replay::advance(std::span<const std::uint64_t> done) {
       due[i] += ahead[i];
       if (due[i] < steps) continue;
       due[i] -= steps;
-      use(threads_[i].next(), seen);
+      use(threads_[i].next(records_), seen);
     }
   }
   seen.count_requests(std::accumulate(ahead.begin(), ahead.end(), std::uint64_t{0}));

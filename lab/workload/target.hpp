@@ -1,8 +1,10 @@
 // What a driver drives: a store of records that are named by their numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/error.hpp"
@@ -18,7 +20,7 @@ using tool::address;
 /// instead.
 enum class answer : std::uint8_t {
   done,
-  missing,  ///< the key should be there and is not
+  missing,  ///< the key is not there
   corrupt   ///< the value is not the key's
 };
 
@@ -30,8 +32,21 @@ class session {
   virtual base::result<answer> read(std::uint64_t number) = 0;
   virtual base::result<answer> update(std::uint64_t number) = 0;
   virtual base::result<answer> insert(std::uint64_t number) = 0;
-  /// Reads the value and writes it anew.
-  virtual base::result<answer> modify(std::uint64_t number) = 0;
+  /// Deletes the record, which may be gone already (`missing`).
+  virtual base::result<answer> remove(std::uint64_t) {
+    return std::unexpected(base::error{"nothing can be deleted here: leave delete out of the mix"});
+  }
+  /// Reads the records, in one request where the store has one. `missing` when one is, `corrupt`
+  /// when one has a wrong value.
+  virtual base::result<answer> read_all(std::span<const std::uint64_t> numbers) {
+    answer worst = answer::done;
+    for (const std::uint64_t number : numbers) {
+      const auto how = read(number);
+      if (!how) return how;
+      worst = std::max(worst, *how);
+    }
+    return worst;
+  }
   /// Reads up to `records` records from `number`'s key on, in the order of keys, and marks them in
   /// `used`.
   virtual base::result<answer> scan(std::uint64_t number, unsigned records, touched_keys& used) = 0;

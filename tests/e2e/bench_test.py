@@ -106,6 +106,30 @@ class Reports(unittest.TestCase):
         found = self.report('--index', 'art', '--workload', 'e')
         self.assertGreater(found['operations_by_kind']['scan'], 0)
 
+    def test_each_distribution_and_skew_is_served(self):
+        for words in (('exponential',), ('sequential',), ('latest', '--workload', 'd'),
+                      ('exponential', '--workload', 'd'), ('zipfian', '--theta', 1.07),
+                      ('permuted', '--theta', 1), ('latest', '--theta', 1.07)):
+            with self.subTest(words=words):
+                found = self.report('--distribution', *words)
+                self.assertEqual(found['distribution'], words[0])
+                self.assertEqual(found['missing'] + found['corrupt'], 0)
+                self.assertGreater(found['miss_bounds']['requests'], 0)
+
+    def test_deletes_multigets_and_drawn_sizes(self):
+        run = small('--mix', 'read=40,update=20,delete=20,multiget=20',
+                    '--value-sizes', 'uniform', '--value-size', 400)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = json.loads(run.stdout)
+        kinds = found['operations_by_kind']
+        self.assertEqual({kind for kind, count in kinds.items() if count > 0},
+                         {'read', 'update', 'delete', 'multiget'})
+        self.assertGreater(found['missing'], 0)
+        self.assertEqual(found['corrupt'], 0)
+        self.assertIsNone(found['miss_bounds'])
+        self.assertEqual((found['value_sizes'], found['mix']),
+                         ('uniform', 'read=40,update=20,delete=20,multiget=20'))
+
     def test_every_key_is_used_in_the_end(self):
         found = self.report('--manage', 'off', '--distribution', 'uniform', '--seconds', 0.5)
         # Uniform over 2000 keys: after tens of thousands of reads each was used.
@@ -156,7 +180,11 @@ class Mistakes(unittest.TestCase):
     def test_one_line_says_what_is_wrong(self):
         for words, part in ((('--workload', 'z'), 'a to f'),
                             (('--manage', 'maybe'), 'on|off|track'),
-                            (('--key-size', 3), '--key-size'), (('--theta', 1.5), '--theta'),
+                            (('--key-size', 3), '--key-size'), (('--theta', 11), '--theta'),
+                            (('--mix', 'read=50'), 'add up to 100'),
+                            (('--value-sizes', 'gauss'), 'constant|uniform|zipfian'),
+                            (('--distribution', 'gauss'), 'exponential, sequential'),
+                            (('--exponential-accesses', 1), '--exponential-accesses'),
                             (('--index', 'nothing'), 'hash-pugh'),
                             (('--connect', 'unix:/nonexistent/x'), '/nonexistent/x'),
                             (('--connect', 'somewhere'), 'unix:PATH'),
@@ -190,6 +218,13 @@ class RealRedis(unittest.TestCase):
         self.assertIsNone(found['miss_ratio'], 'its threads wait, not ours')
         self.assertGreater(found['rss_bytes'], 0)
         self.assertEqual((found['missing'], found['corrupt']), (0, 0))
+        run = small('--connect', f'unix:{server.path}', '--value-sizes', 'zipfian',
+                    '--mix', 'read=25,update=25,delete=25,multiget=25')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = json.loads(run.stdout)
+        self.assertGreater(found['operations_by_kind']['multiget'], 0)
+        self.assertGreater(found['missing'], 0)
+        self.assertEqual(found['corrupt'], 0)
 
 
 class RealMemcached(unittest.TestCase):

@@ -69,12 +69,6 @@ class objects_session final : public workload::session {
   }
   base::result<workload::answer> insert(std::uint64_t number) override { return update(number); }
 
-  base::result<workload::answer> modify(std::uint64_t number) override {
-    auto how = read(number);
-    if (!how || *how != workload::answer::done) return how;
-    return update(number);
-  }
-
   base::result<workload::answer> scan(std::uint64_t, unsigned, workload::touched_keys&) override {
     return std::unexpected(base::error{"objects have no order: choose another workload than e"});
   }

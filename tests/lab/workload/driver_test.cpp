@@ -44,9 +44,13 @@ class fake_store final : public target {
       const std::lock_guard lock(store.mutex);
       return store.records.insert(number).second ? answer::done : answer::corrupt;
     }
-    base::result<answer> modify(std::uint64_t number) override {
-      if (auto how = read(number); !how || *how != answer::done) return how;
-      return update(number);
+    base::result<answer> remove(std::uint64_t number) override {
+      const std::lock_guard lock(store.mutex);
+      return store.records.erase(number) > 0 ? answer::done : answer::missing;
+    }
+    base::result<answer> read_all(std::span<const std::uint64_t> numbers) override {
+      ++store.multigets;
+      return session::read_all(numbers);
     }
     base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {
       return answer::done;
@@ -70,6 +74,7 @@ class fake_store final : public target {
   std::set<std::uint64_t> corrupt;
   std::atomic<int> reads{0};
   std::atomic<int> updates{0};
+  std::atomic<int> multigets{0};
   int fail_at = -1;
   int stall_at = -1;
   std::chrono::milliseconds stall{0};
@@ -129,6 +134,32 @@ TEST(Driver, CountsWhatItDid) {
   EXPECT_EQ(found->sums.missing, 0u);
   EXPECT_EQ(found->sums.corrupt, 0u);
   EXPECT_GT(used.advance()[0], 0u);
+}
+
+TEST(Driver, AReadModifyWriteIsAReadAndThenAWrite) {
+  fake_store store;
+  plan chosen = small_plan("f");
+  chosen.workload.shares = *parse_mix("modify=100");
+  ASSERT_TRUE(load(store, chosen, go_on));
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_TRUE(found);
+  EXPECT_GT(store.reads, 0);
+  EXPECT_EQ(store.reads, store.updates);
+}
+
+TEST(Driver, DeletesRecordsAndReadsManyAtOnce) {
+  fake_store store;
+  plan chosen = small_plan("c");
+  chosen.workload.shares = *parse_mix("delete=50,multiget=50");
+  ASSERT_TRUE(load(store, chosen, go_on));
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_TRUE(found);
+  EXPECT_LT(store.records.size(), chosen.keys);
+  EXPECT_GT(found->sums.missing, 0u) << "of deleted records";
+  EXPECT_GT(store.multigets, 0);
+  EXPECT_EQ(store.reads, store.multigets * static_cast<int>(kMultiget));
 }
 
 TEST(Driver, ReadsOfTheLatestNeverMissAnInsertUnderWay) {
@@ -286,7 +317,6 @@ class paging_store final : public target {
     }
     base::result<answer> update(std::uint64_t) override { return answer::done; }
     base::result<answer> insert(std::uint64_t) override { return answer::done; }
-    base::result<answer> modify(std::uint64_t) override { return answer::done; }
     base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {
       return answer::done;
     }
@@ -342,7 +372,6 @@ class reading_store final : public target {
     }
     base::result<answer> update(std::uint64_t) override { return answer::done; }
     base::result<answer> insert(std::uint64_t) override { return answer::done; }
-    base::result<answer> modify(std::uint64_t) override { return answer::done; }
     base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {
       return answer::done;
     }

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "lab/workload/ycsb.hpp"
@@ -23,7 +25,7 @@ double plain_zeta(std::uint64_t items, double theta) {
 }
 
 TEST(Zeta, EqualsThePlainSum) {
-  for (const double theta : {0.2, 0.5, 0.9, 0.99}) {
+  for (const double theta : {-0.01, 0.2, 0.5, 0.99, 1.0, 1.0000001, 1.07, 3.0}) {
     for (const std::uint64_t items : {1, 2, 999, 1000, 1001, 50'000, 1'000'000}) {
       const double truth = plain_zeta(items, theta);
       EXPECT_NEAR(zeta(items, theta) / truth, 1, 1e-10) << items << " items, theta " << theta;
@@ -36,28 +38,50 @@ TEST(Zeta, EqualsTheConstantOfYcsb) {
   EXPECT_NEAR(zeta(kScrambledRanks, 0.99), 26.46902820178302, 1e-7);
 }
 
-TEST(Zipfian, FrequenciesFollowThePowerLaw) {
-  constexpr std::uint64_t kItems = 1000;
-  const zipfian ranks(kItems, 0.99);
-  base::random random(kSeed);
-  std::vector<int> seen(kItems);
-  for (int i = 0; i < kDraws; ++i) {
-    const std::uint64_t rank = ranks(random);
-    ASSERT_LT(rank, kItems);
-    ++seen[rank];
-  }
-  const double scale = kDraws / plain_zeta(kItems, 0.99);
-  // The first two ranks are exact in Gray's method; the others approximate, within a few percent
-  // when they are taken together.
-  EXPECT_NEAR(seen[0] / scale, 1, 0.02);
-  EXPECT_NEAR(seen[1] / (scale * std::pow(2, -0.99)), 1, 0.02);
-  for (const auto& [from, to] : {std::pair{2, 10}, {10, 100}, {100, 1000}}) {
-    double expected = 0, found = 0;
-    for (int i = from; i < to; ++i) {
-      expected += scale * std::pow(i + 1, -0.99);
-      found += seen[i];
+/// Of `degrees` of freedom: as many deviations from its mean as a sound generator does not reach.
+void expect_fits(double chi_squared, int degrees) {
+  EXPECT_NEAR(chi_squared, degrees, 5 * std::sqrt(2.0 * degrees));
+}
+
+TEST(Zipfian, FrequenciesAreThoseOfThePowerLaw) {
+  constexpr std::uint64_t kItems = 200;
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  for (const double theta : {0.01, 0.5, 0.99, 1.0, 1.07, 2.0}) {
+    SCOPED_TRACE(testing::Message() << "theta " << theta);
+    const zipfian ranks(kItems, theta);
+    base::random random(kSeed);
+    std::vector<int> seen(kItems);
+    for (int i = 0; i < kDraws; ++i) {
+      const std::uint64_t rank = ranks(random);
+      ASSERT_LT(rank, kItems);
+      ++seen[rank];
     }
-    EXPECT_NEAR(found / expected, 1, 0.1) << "ranks " << from << " to " << to;
+    double chi_squared = 0;
+    for (std::uint64_t rank = 0; rank < kItems; ++rank) {
+      const double expected =
+          kDraws * std::pow(static_cast<double>(rank + 1), -theta) / plain_zeta(kItems, theta);
+      chi_squared += (seen[rank] - expected) * (seen[rank] - expected) / expected;
+    }
+    expect_fits(chi_squared, kItems - 1);
+  }
+}
+
+TEST(Zipfian, TenThousandMillionItemsHaveTheirShares) {
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  for (const double theta : {0.99, 1.07}) {
+    const zipfian ranks(kScrambledRanks, theta);
+    base::random random(kSeed);
+    const std::array<std::uint64_t, 5> ends{1, 2, 1000, 1'000'000, 1'000'000'000};
+    std::array<int, 5> below{};
+    for (int i = 0; i < kDraws; ++i) {
+      const std::uint64_t rank = ranks(random);
+      for (std::size_t end = 0; end < ends.size(); ++end) below[end] += rank < ends[end];
+    }
+    for (std::size_t end = 0; end < ends.size(); ++end) {
+      const double share = zeta(ends[end], theta) / zeta(kScrambledRanks, theta);
+      EXPECT_NEAR(below[end], kDraws * share, 5 * std::sqrt(kDraws * share * (1 - share)))
+          << ends[end] << " of theta " << theta;
+    }
   }
 }
 
@@ -148,6 +172,42 @@ TEST(KeyChooser, LatestPrefersTheYoungest) {
   EXPECT_NEAR(found.counts[0] / (kDraws / zeta(1000, 0.99)), 1, 0.02);
 }
 
+TEST(KeyChooser, LatestReachesAllRecordsThatAreThere) {
+  key_chooser chooser({.which = distribution::latest, .theta = 0.2}, 10);
+  chooser.grow_to(1000);
+  base::random random(kSeed);
+  std::vector<int> seen(1000);
+  for (int i = 0; i < kDraws; ++i) ++seen.at(chooser(random));
+  EXPECT_GT(*std::ranges::min_element(seen), 0) << "seed " << kSeed;
+}
+
+TEST(KeyChooser, OtherKeysStayThoseThatWereLoaded) {
+  key_chooser chooser({.which = distribution::uniform}, 10);
+  chooser.grow_to(1000);
+  base::random random(kSeed);
+  for (int i = 0; i < 1000; ++i) EXPECT_LT(chooser(random), 10u);
+}
+
+TEST(KeyChooser, ExponentialHasTheShareThatWasAskedFor) {
+  constexpr std::uint64_t kKeys = 1000;
+  const key_choice choice{
+      .which = distribution::exponential, .exponential_keys = 0.1, .exponential_accesses = 0.9};
+  const key_chooser chooser(choice, kKeys);
+  EXPECT_TRUE(chooser.draws_ages());
+  base::random random(kSeed);
+  std::vector<int> seen(kKeys);
+  for (int i = 0; i < kDraws; ++i) ++seen.at(chooser(random));
+  // A tenth of the keys has 90%, the next tenth 90% of the rest.
+  double left = 1;
+  for (int tenth = 0; tenth < 3; ++tenth, left /= 10) {
+    const auto* const first = seen.data() + tenth * 100;
+    const double share = 0.9 * left;
+    EXPECT_NEAR(std::accumulate(first, first + 100, 0), kDraws * share,
+                5 * std::sqrt(kDraws * share * (1 - share)))
+        << "tenth " << tenth << ", seed " << kSeed;
+  }
+}
+
 TEST(KeyChooser, AHotspotSideBySideIsWhereItWasAskedFor) {
   constexpr std::uint64_t kKeys = 1000;
   const key_chooser choose({.which = distribution::hotspot,
@@ -186,10 +246,14 @@ TEST(KeyChooser, HotspotSplitsAccessesAsAsked) {
 }
 
 TEST(Distribution, NamesReadBack) {
-  for (const auto which : {distribution::zipfian, distribution::permuted, distribution::uniform,
-                           distribution::latest, distribution::hotspot}) {
-    EXPECT_EQ(parse_distribution(name_of(which)), which);
+  for (const auto* const name :
+       {"zipfian", "permuted", "uniform", "latest", "exponential", "sequential", "hotspot"}) {
+    const auto which = parse_distribution(name);
+    ASSERT_TRUE(which) << name;
+    EXPECT_STREQ(name_of(*which), name);
   }
+  EXPECT_EQ(parse_distribution("hotspot"), distribution::hotspot);
+  EXPECT_EQ(parse_distribution("sequential"), distribution::sequential);
   EXPECT_FALSE(parse_distribution("gauss"));
 }
 
@@ -205,6 +269,67 @@ TEST(Workload, SharesAreThoseOfYcsbAndAddUp) {
   EXPECT_FALSE(parse_workload("g"));
   EXPECT_FALSE(parse_workload(""));
   EXPECT_FALSE(parse_workload("ab"));
+}
+
+TEST(Mix, SharesAreReadByName) {
+  const auto shares = parse_mix("read=60,delete=15,multiget=25");
+  ASSERT_TRUE(shares);
+  EXPECT_EQ(shares->read, 60u);
+  EXPECT_EQ(shares->remove, 15u);
+  EXPECT_EQ(shares->multiget, 25u);
+  for (const auto* const wrong : {"", "read", "read=", "read=99", "read=101", "fly=100", "read=1e2",
+                                  "read=50,read=50", "read=100,", "read=-1,update=101"}) {
+    const auto refused = parse_mix(wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_NE(refused.error().message.find("add up to 100"), std::string::npos);
+  }
+}
+
+TEST(RequestStream, AMixHasItsShares) {
+  const key_chooser chooser({}, 1000);
+  const mix shares =
+      *parse_mix("read=10,update=5,insert=15,scan=20,modify=10,delete=30,multiget=10");
+  std::vector<request> batch(kDraws);
+  request_stream(shares, chooser, kSeed, 0).fill(batch);
+  std::array<double, kOperations> seen{};
+  for (const request& next : batch) ++seen[static_cast<std::size_t>(next.kind)];
+  const std::array expected{0.10, 0.05, 0.15, 0.20, 0.10, 0.30, 0.10};
+  for (std::size_t kind = 0; kind < kOperations; ++kind) {
+    EXPECT_NEAR(seen[kind] / kDraws, expected[kind], 0.005)
+        << name_of(static_cast<operation>(kind)) << ", seed " << kSeed;
+  }
+}
+
+TEST(RequestStream, AMultigetHasItsKeysAndRepeatsThem) {
+  const mix shares = *parse_mix("multiget=100");
+  const key_chooser chooser({.which = distribution::uniform}, 1'000'000);
+  request_stream stream(shares, chooser, kSeed, 0);
+  std::vector<request> batch(2);
+  stream.fill(batch);
+  EXPECT_EQ(stream.keys_of(batch[0])[0], batch[0].key);
+  EXPECT_EQ(stream.keys_of(batch[0]), stream.keys_of(batch[0]));
+  EXPECT_NE(stream.keys_of(batch[0]), stream.keys_of(batch[1]));
+  EXPECT_NE(stream.keys_of(batch[0])[1], stream.keys_of(batch[0])[2]);
+}
+
+TEST(RequestStream, SequentialGoesThroughAllKeysFromAPlaceOfItsOwn) {
+  constexpr std::uint64_t kKeys = 700;
+  const key_chooser chooser({.which = distribution::sequential}, kKeys);
+  std::array<std::uint64_t, 2> begins{};
+  for (unsigned thread = 0; thread < 2; ++thread) {
+    request_stream stream(parse_workload("c")->shares, chooser, kSeed, thread);
+    std::vector<request> batch(kBatch);
+    std::uint64_t expected = 0;
+    for (int i = 0; i < 2; ++i) {
+      stream.fill(batch);
+      if (i == 0) begins[thread] = expected = batch[0].key;
+      for (const request& next : batch) {
+        ASSERT_EQ(next.key, expected);
+        expected = (expected + 1) % kKeys;
+      }
+    }
+  }
+  EXPECT_NE(begins[0], begins[1]);
 }
 
 TEST(RequestStream, KeepsSharesAndRepeatsForASeed) {

@@ -15,6 +15,7 @@ TEST(Popularity, OfUniformKeysIsTheirShare) {
   EXPECT_DOUBLE_EQ(of.share_of_top(1), 0.25);
   EXPECT_DOUBLE_EQ(of.share_of_top(4), 1);
   EXPECT_DOUBLE_EQ(of.share_of_top(9), 1);
+  EXPECT_DOUBLE_EQ(popularity({.which = distribution::sequential}, 4).share_of_top(1), 0.25);
 }
 
 TEST(Popularity, OfAHotspotByHand) {
@@ -40,9 +41,13 @@ TEST(Popularity, AgreesWithTheDraws) {
   constexpr std::uint64_t kKeys = 1000, kSeed = 42;
   constexpr int kDraws = 1'000'000;
   SCOPED_TRACE(testing::Message() << "seed " << kSeed);
-  for (const auto which : {distribution::zipfian, distribution::permuted, distribution::latest,
-                           distribution::hotspot}) {
-    const key_choice choice{.which = which};
+  for (const key_choice& choice : {key_choice{},
+                                   {.theta = 1.07},
+                                   {.which = distribution::permuted},
+                                   {.which = distribution::permuted, .theta = 1.07},
+                                   {.which = distribution::latest},
+                                   {.which = distribution::exponential},
+                                   {.which = distribution::hotspot}}) {
     const key_chooser chooser(choice, kKeys);
     base::random random(kSeed);
     std::vector<std::uint64_t> counts(kKeys);
@@ -53,7 +58,7 @@ TEST(Popularity, AgreesWithTheDraws) {
     for (std::uint64_t records = 1; records <= kKeys; ++records) {
       drawn += static_cast<double>(counts[records - 1]) / kDraws;
       // The order by counts flatters the counts a little.
-      ASSERT_NEAR(of.share_of_top(records), drawn, 0.01) << name_of(which) << ' ' << records;
+      ASSERT_NEAR(of.share_of_top(records), drawn, 0.01) << name_of(choice.which) << ' ' << records;
     }
   }
 }

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace isotherm::workload {
 namespace {
@@ -44,6 +46,36 @@ TEST(Record, DamageIsSeen) {
   EXPECT_FALSE(buffer.take(value.substr(1), 5)) << "short";
   EXPECT_FALSE(buffer.take(value + "x", 5)) << "long";
   EXPECT_FALSE(number_of("short").has_value());
+}
+
+TEST(Record, SizesAreThoseOfTheirDistribution) {
+  constexpr std::uint64_t kRecords = 100'000;
+  constexpr std::size_t kGreatest = 107;  // a hundred sizes
+  for (const auto sizes : {value_sizes::uniform, value_sizes::zipfian}) {
+    const record_format format{.value_size = kGreatest, .sizes = sizes};
+    record_buffer buffer(format, 1), other(format, 2);
+    std::vector<int> seen(kGreatest + 1);
+    double sum = 0;
+    for (std::uint64_t number = 0; number < kRecords; ++number) {
+      const std::string_view value = buffer.value(number);
+      ASSERT_GE(value.size(), record_format::kLeastValue);
+      ASSERT_EQ(value.size(), other.size_of(number)) << "of the number, not of the thread";
+      ASSERT_TRUE(other.take(value, number));
+      ++seen.at(value.size());
+      sum += static_cast<double>(value.size());
+    }
+    const double smallest = sizes == value_sizes::uniform ? 0.01 : 1 / zeta(100, 0.99);
+    EXPECT_NEAR(seen[record_format::kLeastValue], kRecords * smallest,
+                5 * std::sqrt(kRecords * smallest));
+    EXPECT_GT(seen[kGreatest], 0);
+    EXPECT_NEAR(static_cast<double>(format.object_bytes() - format.key_size), sum / kRecords, 1);
+  }
+}
+
+TEST(Record, ADistributionOfSizesIsReadByName) {
+  EXPECT_EQ(parse_value_sizes("zipfian"), value_sizes::zipfian);
+  EXPECT_NE(parse_value_sizes("gauss").error().message.find("constant|uniform|zipfian"),
+            std::string::npos);
 }
 
 TEST(Record, SizesOutOfBoundsAreRefusedWithTheirBounds) {

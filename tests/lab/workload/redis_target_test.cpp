@@ -3,7 +3,10 @@
 #include "tool/redis_connection.hpp"
 
 #include <gtest/gtest.h>
+
+#include <array>
 #include <string>
+#include <utility>
 
 #include "prepared_server.hpp"
 
@@ -38,6 +41,34 @@ TEST(RedisTarget, ErrorsAndLostConnectionsAreReported) {
   const auto lost = read_from("$100\r\nabc");
   ASSERT_FALSE(lost);
   EXPECT_NE(lost.error().message.find("connection"), std::string::npos);
+}
+
+base::result<answer> read_both(const std::string& first, const std::string& second) {
+  prepared_server server{"*2\r\n" + first + second};
+  redis_target store(server.where, kFormat, 1);
+  auto session = store.connect();
+  EXPECT_TRUE(session);
+  return (*session)->read_all(std::array<std::uint64_t, 2>{7, 8});
+}
+
+TEST(RedisTarget, ChecksEachRecordOfAMultiget) {
+  record_buffer buffer(kFormat, 9);
+  const std::string seven = bulk(buffer.value(7)), eight = bulk(buffer.value(8));
+  EXPECT_EQ(read_both(seven, eight), answer::done);
+  EXPECT_EQ(read_both(seven, "$-1\r\n"), answer::missing);
+  EXPECT_EQ(read_both(eight, "$-1\r\n"), answer::corrupt);
+  EXPECT_EQ(read_both(seven, seven), answer::corrupt);
+}
+
+TEST(RedisTarget, ADeletedRecordMayBeGoneAlready) {
+  for (const auto& [reply, expected] :
+       {std::pair{":1\r\n", answer::done}, {":0\r\n", answer::missing}}) {
+    prepared_server server{reply};
+    redis_target store(server.where, kFormat, 1);
+    auto session = store.connect();
+    ASSERT_TRUE(session);
+    EXPECT_EQ((*session)->remove(7), expected);
+  }
 }
 
 TEST(RedisTarget, LoadTakesAnAnswerForEachRecord) {
