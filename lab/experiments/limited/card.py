@@ -59,7 +59,8 @@ def remark_of(data):
 
 def title_of(data):
     pace = f'{data["rate"]:,} requests a second' if data['rate'] else 'as fast as it goes'
-    return (f'In a control group\'s memory: YCSB {data["workload"].upper()}, '
+    keys = f' with {data["distribution"]} keys' if data.get('distribution') else ''
+    return (f'In a control group\'s memory: YCSB {data["workload"].upper()}{keys}, '
             f'{data["connections"]} connections, {pace}, {common.number_text(data["records"])} '
             f'records of {data["value"]} bytes')
 

@@ -33,6 +33,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
 import saved  # noqa: E402
 import servers  # noqa: E402
 import tree  # noqa: E402
+import ycsb  # noqa: E402
 from servers import MIB, Lacking, Trouble  # noqa: E402
 
 SYSTEMS = ('redis:file', 'redis:zram', 'off:file', 'off:zram', 'on', 'extstore')
@@ -257,7 +258,7 @@ class Run:
         seed = random.SystemRandom().randrange(1, 2**31)
         words = servers.driver_command(options.tool, self.server, report, [
             '--keys', options.records, '--value-size', options.value, '--workload',
-            row['workload'], '--distribution', options.distribution, '--threads',
+            row['workload'], *ycsb.keys_by(options), '--threads',
             row['connections'], '--rate', row['rate'], '--seconds', seconds, '--window', 1,
             '--seed', seed, *more])
         start = self.now()
@@ -412,16 +413,16 @@ def run(options):
 def load_rows(path):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     for row in saved.rows(path):
-        setting = (row['workload'], row['connections'], row['rate'], row['records'], row['value'])
+        setting = (ycsb.load_name(row['workload'], row.get('distribution')), row['connections'],
+                   row['rate'], row['records'], row['value'])
         groups[setting][row['limit'], row['system']].append(row)
     return groups
 
 
 def title(setting):
-    workload, connections, rate, records, value = setting
+    load, connections, rate, records, value = setting
     pace = f'{rate:,}/s' if rate else 'closed loop'
-    return (f'YCSB-{workload.upper()}, {connections} connections, {pace}, {records:,} records of '
-            f'{value} bytes')
+    return f'{load}, {connections} connections, {pace}, {records:,} records of {value} bytes'
 
 
 def phase_of(row, name):
@@ -563,7 +564,7 @@ def parse_arguments():
     runs.add_argument('--connections', type=numbers, default=[16, 64])
     runs.add_argument('--rates', type=numbers, default=[0, 20_000],
                       help='requests a second; 0: closed loop')
-    runs.add_argument('--distribution', default='permuted')
+    ycsb.add_distribution(runs)
     runs.add_argument('--records', type=int, default=2_000_000)
     runs.add_argument('--value', type=int, default=1024, help='bytes')
     runs.add_argument('--seconds', type=phase_seconds, default=[30, 60, 40, 30],

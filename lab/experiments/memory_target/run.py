@@ -16,6 +16,9 @@ With --rate the phases are no closed loops: so many requests come each second, a
 reads of 500 records, which are in DRAM as each is read four times a second. The latencies are
 those reads': of hits alone, corrected for coordinated omission.
 
+Keys are permuted: Zipfian 0.99 over the records themselves. YCSB's own Zipfian sends two in five
+requests evenly to all records, so that a target of a third would be measured by its disk alone.
+
 Flags of isotherm serve for both stores may follow after --, as `-- --threads 4 --read-thread`.
 """
 import argparse

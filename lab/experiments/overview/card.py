@@ -16,11 +16,16 @@ KINDS = (
                  'p99_us': 5.0, 'p999_us': 6.0}),
 )
 
+
+def title_of(data):
+    keys = f' with {data["distribution"]} keys' if data.get('distribution') else ''
+    return (f'As it comes: {common.number_text(data["keys"])} records of {data["value_size"]} '
+            f'bytes, workload {data["workload"]}{keys}, target {data["target"]}')
+
+
 COMPARISONS = (
     Comparison(
-        'overview',
-        lambda d: f'As it comes: {common.number_text(d["keys"])} records of '
-                  f'{d["value_size"]} bytes, workload {d["workload"]}, target {d["target"]}',
+        'overview', title_of,
         lambda d: d['side'], lambda d: '',
         (Figure('DRAM, MiB', lambda d: [d['dram_bytes'] / 2**20], '{:,.0f}'),
          Figure('filling, MB/s', lambda d: [d['fill_mb_s']], '{:,.0f}'),

@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
 import saved  # noqa: E402
 import servers  # noqa: E402
 import tree  # noqa: E402
+import ycsb  # noqa: E402
 
 # Figures of a round: their names in the table, their keys, and how they are printed.
 FIGURES = (('DRAM, MiB', 'dram_bytes', lambda v: f'{v / servers.MIB:,.0f}'),
@@ -47,7 +48,7 @@ def drive(options, server, *more):
     process = servers.launch(
         servers.driver_command(options.tool, server, '-', [
             '--keys', options.keys, '--value-size', options.value_size, '--threads',
-            options.threads, '--workload', options.workload, '--distribution', 'permuted', *more]),
+            options.threads, '--workload', options.workload, *ycsb.keys_by(options), *more]),
         stdout=subprocess.PIPE)
     try:
         said, _ = process.communicate()
@@ -92,6 +93,7 @@ def main():
     parser.add_argument('--workload', default='b')
     parser.add_argument('--threads', type=int, default=16, help='connections')
     parser.add_argument('--rate', type=int, default=10000, help='requests a second')
+    ycsb.add_distribution(parser)
     parser.add_argument('--warmup', type=float, default=60, help='seconds')
     parser.add_argument('--seconds', type=float, default=30, help='of each load')
     parser.add_argument('--rounds', type=int, default=3)
@@ -106,7 +108,8 @@ def main():
             found[name].append(row)
             saved.append(options.save, 'overview', side=name, round=number, keys=options.keys,
                          value_size=options.value_size, workload=options.workload,
-                         rate=options.rate, target=options.target, **row)
+                         distribution=options.distribution, rate=options.rate,
+                         target=options.target, **row)
             print(f'round {number + 1}, {name}: '
                   + ', '.join(f'{label} {form(row[key])}' for label, key, form in FIGURES),
                   flush=True)

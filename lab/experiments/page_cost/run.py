@@ -7,7 +7,9 @@ Starts two servers with the same records, one of them with --http, and loads the
 same number of connections in a closed loop: the one without the page, the one with it closed, and
 the same with it open. Open is a reader that asks for what a browser does that shows the page: the
 stream of events, and after each the map of all heaps and of one from its parts. The browser's own
-drawing is no part of it. FLAGS after -- are both servers'.
+drawing is no part of it. Keys are permuted, Zipfian over the records themselves: of YCSB's
+own, two in five requests would go to the disk under a memory target. FLAGS after -- are both
+servers'.
 
 Prints throughput and the server's processor time of a request over those of the server without the
 page, and what of a processor the thread takes that serves the page: medians and ranges. --save

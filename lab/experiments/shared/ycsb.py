@@ -30,6 +30,21 @@ def run(tool, side, flags, limit=None, environment=None):
     return json.loads(done.stdout)
 
 
+def add_distribution(parser):
+    parser.add_argument('--distribution', help="of the keys (default: the workload's own, as YCSB "
+                        'has it); permuted: Zipfian over the keys, without YCSB\'s even tail')
+
+
+def keys_by(options):
+    """Flags of the driver."""
+    return ['--distribution', options.distribution] if options.distribution else []
+
+
+def load_name(workload, distribution):
+    """Names YCSB alone where the keys are YCSB's own."""
+    return f'YCSB-{workload.upper()}' + (f' with {distribution} keys' if distribution else '')
+
+
 def median(values, form='.4g'):
     return f'{statistics.median(values):{form}}' if values else '-'
 

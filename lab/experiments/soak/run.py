@@ -29,6 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
 import saved  # noqa: E402
 import servers  # noqa: E402
 import tree  # noqa: E402
+import ycsb  # noqa: E402
 from servers import MIB, Trouble  # noqa: E402
 
 LOAD_SECONDS = 600  # a load may take so long
@@ -83,7 +84,7 @@ class Soak:
             path.unlink(missing_ok=True)
             commands.append(servers.driver_command(options.tool, self.server, path, [
                 '--keys', keys // len(sizes), '--key-size', 30 + number_of_size, '--value-size',
-                size, '--workload', options.workload, '--distribution', options.distribution,
+                size, '--workload', options.workload, *ycsb.keys_by(options),
                 '--threads', max(1, options.connections // len(sizes)), '--rate',
                 options.rate / len(sizes), '--seconds', seconds, '--window', 1, '--seed',
                 random.SystemRandom().randrange(1, 2**31), *more]))
@@ -138,7 +139,7 @@ def soaking(options, manage):
     sizes = 'mixed sizes' if len(options.values) > 1 else f'{options.values[0]} B'
     pace = f'{options.rate:,}/s' if options.rate else 'closed loop'
     label = f'{manage} {options.label}'.strip()
-    label += f', YCSB-{options.workload.upper()}, {sizes}, {pace}'
+    label += f', {ycsb.load_name(options.workload, options.distribution)}, {sizes}, {pace}'
     folder = pathlib.Path(tempfile.mkdtemp(prefix='isotherm-soak-', dir=options.dir))
     flags = ['--threads', 2, '--expected-keys', options.records, '--manage', manage]
     if manage == 'on':
@@ -257,7 +258,7 @@ def parse_arguments():
         runs.add_argument('--values', type=sizes, default=[1024],
                           help='bytes; several: a driver and as many records of each')
         runs.add_argument('--connections', type=int, default=16)
-        runs.add_argument('--distribution', default='permuted')
+        ycsb.add_distribution(runs)
         runs.add_argument('--dir', default='/var/tmp', help='on a disk: for COLD')
         runs.add_argument('--tool', default=tree.TOOL)
         runs.add_argument('--label', default='',

@@ -5,8 +5,10 @@
     lab/experiments/utilization/run.py table used.jsonl
 
 Starts isotherm serve with a memory target of a share of what the records take, and beside it one
-that only watches (--manage track). Both get YCSB's requests (permuted Zipfian 0.99) at a fixed
-rate, so many a record and window of the collector. After a warm-up, page utilization of each window
+that only watches (--manage track). Both get the operations of a YCSB workload at a fixed rate, so
+many a record and window of the collector, on permuted keys: Zipfian 0.99 over the records
+themselves. YCSB's own Zipfian sends two in five requests evenly to all records, and no order of
+records makes pages of those useful. After a warm-up, page utilization of each window
 is taken from ISOTHERM STATS: bytes of the objects used in it over the bytes of the pages touched
 for them. `run` appends a JSON object a run; `table` prints medians and ranges of the windows,
 beside the best that any order gives of the most popular records that fit, were nothing else in
