@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Commands that the documentation shows: each `isotherm bench` runs, made tiny, and each run.py of
-lab/experiments knows the options that it is called with.
+"""Commands that the documentation shows: each `isotherm bench` runs, made tiny, and so do the flags
+that scripts hand on to it; each run.py of lab/experiments knows the options that it is called with.
 
     docs_commands_test.py TOOL PROJECT
 """
@@ -81,6 +81,18 @@ class Commands(unittest.TestCase):
         for place, words in found:
             with self.subTest(place):
                 command = [TOOL, *tiny(words[1:], socket)]
+                done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
+                                      timeout=300, check=False)
+                self.assertEqual(done.returncode, 0, (command, done.stderr))
+
+    def test_flags_that_scripts_hand_on_are_the_drivers(self):
+        found = [(place, words[words.index('--') + 1:])
+                 for place, words in commands(r'lab/experiments/(?:memory|pairs|e1_e3)/run\.py')
+                 if '--' in words]
+        self.assertGreater(len(found), 2)
+        for place, flags in found:
+            with self.subTest(place):
+                command = [TOOL, 'bench', 'ycsb', *tiny(flags, None)]
                 done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
                                       timeout=300, check=False)
                 self.assertEqual(done.returncode, 0, (command, done.stderr))
