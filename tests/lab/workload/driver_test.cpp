@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -32,6 +33,7 @@ class fake_store final : public target {
       // The stall is the input: a store that answers late. Nothing waits for it to be over.
       if (turn == store.stall_at) std::this_thread::sleep_for(store.stall);
       const std::lock_guard lock(store.mutex);
+      store.greatest_age = std::max(store.greatest_age, store.records.size() - 1 - number);
       if (store.corrupt.contains(number)) return answer::corrupt;
       return store.records.contains(number) ? answer::done : answer::missing;
     }
@@ -72,6 +74,7 @@ class fake_store final : public target {
   std::mutex mutex;
   std::set<std::uint64_t> records;  // under mutex
   std::set<std::uint64_t> corrupt;
+  std::uint64_t greatest_age = 0;  // of what was read; under mutex
   std::atomic<int> reads{0};
   std::atomic<int> updates{0};
   std::atomic<int> multigets{0};
@@ -173,6 +176,21 @@ TEST(Driver, ReadsOfTheLatestNeverMissAnInsertUnderWay) {
   EXPECT_GT(store.records.size(), chosen.keys) << "inserts happened";
   EXPECT_EQ(found->sums.missing, 0u);
   EXPECT_EQ(found->sums.corrupt, 0u) << "a number was inserted twice";
+}
+
+TEST(Driver, TheLatestAreDrawnAmongAllRecordsThatAreThere) {
+  fake_store store;
+  plan chosen = small_plan("d");
+  chosen.keys = 10;
+  chosen.keys_by.theta = 0.2;
+  chosen.threads = 1;
+  chosen.seconds = 3600;  // ended below, with some hundred records
+  ASSERT_TRUE(load(store, chosen, go_on));
+  touched_keys used(chosen.keys);
+  const auto found =
+      run(store, chosen, used, [](const progress& now) { return now.operations < 10'000; });
+  ASSERT_TRUE(found);
+  EXPECT_GT(store.greatest_age, 100u);
 }
 
 TEST(Driver, WhatWasSentBeforeTheMeasuredTimeIsNotCounted) {

@@ -152,5 +152,14 @@ TEST(Replay, AnInsertIsTheYoungestAndNeverMisses) {
   EXPECT_LT(seen.misses(0), 0.96) << "one in twenty is an insert";
 }
 
+TEST(Replay, TheLatestAreDrawnAmongAllRecordsThatAreThere) {
+  plan chosen = plan_of(10, distribution::latest);
+  chosen.keys_by.theta = 0.2;
+  chosen.workload = *parse_workload("d");
+  const std::vector<std::uint64_t> done{100 * kBatch};
+  replay latest(chosen, done);
+  EXPECT_GT(latest.advance(done).misses(100), 0.5);
+}
+
 }  // namespace
 }  // namespace isotherm::workload
