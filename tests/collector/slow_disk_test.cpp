@@ -44,16 +44,17 @@ class SlowDisk : public testing::Test {
   ~SlowDisk() override { os::set_fault_hook({}); }
 
   /// Runs a window that hints all of COLD. Calls `meanwhile` while its first call of that kind is
-  /// under way; other calls are as fast as they are.
+  /// under way. Writes behind it wait as well, for two threads write; reads do not, for `meanwhile`
+  /// reads.
   template <class Meanwhile>
   window_statistics run_window_beside(os::io_call slow, Meanwhile meanwhile) {
     std::latch waits(1), may_go_on(1);
     std::atomic<bool> is_first{true};
     os::set_fault_hook([&](os::io_call of) {
-      if (of == slow && is_first.exchange(false)) {
-        waits.count_down();
-        may_go_on.wait();
-      }
+      if (of != slow) return 0;
+      const bool is_the_first = is_first.exchange(false);
+      if (is_the_first) waits.count_down();
+      if (is_the_first || slow == os::io_call::write) may_go_on.wait();
       return 0;
     });
     window_statistics seen;
