@@ -415,5 +415,12 @@ TEST(ConsiderPieces, TakesRecordsThatAreReadByCalls) {
   EXPECT_FALSE(moves(4096));
 }
 
+TEST(ConsiderPieces, LeavesRoomForShortLinesBehindLongOnes) {
+  const sort_options o = options_for(record_format::lines);
+  plan p = planned(o, o.algorithm, 1 << 30, nullptr).value();
+  ASSERT_TRUE(consider_pieces(p, o, 100 << 20));
+  EXPECT_GE(p.index_entries * sizeof(entry), p.piece_bytes / 8);
+}
+
 }  // namespace
 }  // namespace isotherm::sort

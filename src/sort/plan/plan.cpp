@@ -318,6 +318,9 @@ bool consider_pieces(plan& p, const sort_options& o, std::uint64_t record_bytes)
   p.queue_entries = std::min<std::uint64_t>(p.queue_entries, p.output_buffer_bytes / 32);
   room -= 2 * p.output_buffer_bytes + kBytesOfQueued * p.queue_entries;
   p.merge_buffer_bytes = room;
+  // The first lines, which tell the mean, may be the longest: an eighth is for entries at the
+  // least.
+  if (!fixed) record_bytes = std::min(record_bytes, 7 * sizeof(entry));
   p.index_entries =
       std::min<std::uint64_t>(p.index_entries, room / (record_bytes + sizeof(entry)) + 1);
   p.piece_bytes = room - p.index_entries * sizeof(entry);
