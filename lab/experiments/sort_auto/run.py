@@ -8,10 +8,12 @@
 
 A cell is a shape of records, a memory limit (a part of the input, but never below the least that a
 sort takes), and an input that is in the page cache or not (--dir on a disk). In each, `auto` and
-every algorithm that may be named run in turn, --rounds times; what took over HOPELESS times the
-best in the first round gets no second one. Each run is a line that is appended to --save, so that
-cells can be measured one at a time, and --table has medians and spread of all of them. Nobody
-waits for the disk. --profile gives all of them that profile by --device.
+every algorithm that may be named run --rounds times, each round in an order of its own, and before
+each run --touch megabytes of page cache are written and given up, so that all find free memory
+alike. What took over HOPELESS times the best in the first round gets no second one. Each run is a
+line that is appended to --save, so that cells can be measured one at a time, and --table has
+medians and spread of all of them. Nobody waits for the disk. --profile gives all of them that
+profile by --device.
 """
 import argparse
 import collections
@@ -33,13 +35,15 @@ import tree  # noqa: E402
 
 SHAPES = {
     'records-100': ['--record', '100'],
+    'records-8': ['--record', '8', '--key-size', '8'],
     'records-16': ['--record', '16', '--key-size', '8'],
     'records-1000': ['--record', '1000'],
     'klv-200': ['--klv'],
     'klv-20000': ['--klv'],
     'lines': [],
 }
-LIMITS = {'whole': None, 'half': 0.5, 'quarter': 0.25, 'tenth': 0.1}
+LIMITS = {'whole': None, 'half': 1 / 2, 'third': 1 / 3, 'quarter': 1 / 4, 'sixth': 1 / 6,
+          'eighth': 1 / 8, 'tenth': 1 / 10}
 LEAST = 32 << 20
 HOPELESS = 1.5
 ANY_FORMAT = ['onepass', 'mergepass']
@@ -83,6 +87,7 @@ def sort(options, source, cell, algorithm):
     if cell['cache'] == 'cold':
         os.sync()
         files.forget(source)
+    files.touch_memory(options.dir, options.touch)
     used = processor_seconds()
     start = time.monotonic()
     done = subprocess.run(command, capture_output=True, check=False)
@@ -104,7 +109,7 @@ def measure(options, source, cell):
         source.read_bytes()
     for _ in range(options.rounds):
         took = {}
-        for algorithm in algorithms:
+        for algorithm in random.sample(algorithms, len(algorithms)):
             done = sort(options, source, cell, algorithm)
             if done is None:
                 continue
@@ -159,6 +164,7 @@ def main():
     parser.add_argument('--dir', default='/var/tmp')
     parser.add_argument('--megabytes', type=int, default=400)
     parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--touch', type=int, default=2000, help='megabytes, before each run')
     parser.add_argument('--only', action='append', choices=SHAPES)
     parser.add_argument('--limit', action='append', choices=LIMITS)
     parser.add_argument('--cache', action='append', choices=['warm', 'cold'])

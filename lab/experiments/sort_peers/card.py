@@ -16,7 +16,9 @@ COMPARISONS = (
         'sort-beside', lambda d: 'Sorting other shapes beside what people use'
         if d.get('experiment') == 'sort shapes' else 'Sorting beside its peers',
         lambda d: d['what'], lambda d: d['side'],
-        (Figure('seconds', lambda d: [d['seconds']]),),
+        (Figure('seconds', lambda d: [d['seconds']]),
+         Figure('peak MiB', lambda d: [d['peak_bytes'] / 2**20] if 'peak_bytes' in d else [],
+                '{:.0f}')),
         'lab/experiments/sort_peers/run.py --megabytes {megabytes}',
         'In turn, on the machine\'s own memory or disk.'),
 )

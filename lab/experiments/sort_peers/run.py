@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""isotherm sort beside its peers, alternately, on the machine's own memory or disk.
+"""isotherm sort beside its peers, by turns, on the machine's own memory or disk.
 
     lab/experiments/sort_peers/run.py --dir /dev/shm --megabytes 2000 --rounds 3 --save peers.jsonl
     lab/experiments/sort_peers/run.py --dir /dev/shm --lines --megabytes 1000
     lab/experiments/sort_peers/run.py --dir /var/tmp --megabytes 2000 --sync --cold
+    lab/experiments/sort_peers/run.py --dir /var/tmp --case csv --case urls --rounds 3
     lab/experiments/sort_peers/run.py --table peers.jsonl --profile profile.json
 
 Fixed records: the libraries' sorts of lab/micro/sort (read, sort in place, write), our own external
@@ -11,6 +12,12 @@ merge sort, DuckDB and Polars (Python packages, from and to uncompressed Parquet
 Lines: GNU sort. --check verifies every output by valsort outside of the time. Nobody waits for the
 disk, except with --sync: then everybody does. --cold drops the input from the page cache before
 each run. --order sorted or reversed gives inputs that are in order already, or the wrong way round.
+
+--case, as often as you like, measures a named case of cases.py: CSV, URLs and other inputs that
+inputs.py makes with a fixed seed, in limited memory, beside GNU sort, DuckDB or numpy.
+
+Each round has the sides in an order of its own, and before each run --touch megabytes of page cache
+are written and given up: what a run finds of free memory is then the same for all.
 
 The lower bound is that of any sort: the input is read once, at the device's best sequential
 bandwidth, and then the output written at its best. --profile is what `isotherm device probe` found
@@ -22,12 +29,14 @@ import collections
 import json
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
+import cases  # noqa: E402
 import files  # noqa: E402
 import saved  # noqa: E402
 import tree  # noqa: E402
@@ -129,6 +138,7 @@ class peers:
                                           self.target],
             'std::sort': [library, 'std', '1', self.records, self.target],
         }
+        files.touch_memory(self.dir, self.o.touch)
         if self.o.cold:
             os.sync()
             for path in (self.records, self.parquet):
@@ -148,29 +158,43 @@ class peers:
         return seconds
 
 
+def rank(side):
+    """Ours first."""
+    return not side.startswith('isotherm'), side
+
+
 def table(options):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     least = bound(options.profile, options.past_the_cache) if options.profile else None
     for one in saved.rows(options.table):
         groups[one['what'], one['megabytes']][one['side']].append(one['seconds'])
     for (what, megabytes), sides in groups.items():
-        ours = statistics.median(next(iter(sides.values())))
+        ours = statistics.median(sides[min(sides, key=rank)])
         seconds_least = least * megabytes if least else None
         if least:
             print(f'\nlower bound by {options.profile}: {seconds_least:.2f} s')
         print(f'\n{what}\n| sorter | runs | seconds (spread) | over isotherm | share of the bound |'
               '\n|---|---|---|---|---|')
-        for side, seconds in sides.items():
+        for side, seconds in sorted(sides.items(), key=lambda one: rank(one[0])):
             middle = statistics.median(seconds)
             print(f'| {side} | {len(seconds)} | {middle:.2f} ({min(seconds):.2f} .. '
                   f'{max(seconds):.2f}) | {middle / ours:.2f} '
                   f'| {f"{100 * seconds_least / middle:.0f}%" if least else ""} |')
 
 
+def measure_cases(options):
+    for name in options.cases:
+        cases.measure(options, name)
+    if not options.keep:
+        cases.forget(options, options.cases)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--dir', default='/dev/shm')
-    parser.add_argument('--megabytes', type=int, default=2000)
+    parser.add_argument('--case', dest='cases', action='append', choices=cases.CASES)
+    parser.add_argument('--megabytes', type=int, help="2000, or the case's own")
+    parser.add_argument('--touch', type=int, default=2000, help='megabytes, before each run')
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--lines', action='store_true')
     parser.add_argument('--check', action='store_true')
@@ -188,6 +212,9 @@ def main():
     options = parser.parse_args()
     if options.table:
         return table(options)
+    if options.cases:
+        return measure_cases(options)
+    options.megabytes = options.megabytes or 2000
     work = peers(options)
     if not work.records.exists():
         work.prepare()
@@ -195,7 +222,7 @@ def main():
     what = (f'{options.megabytes} MB of {kind} in {options.dir}, {options.order}'
             f'{", synced" if options.sync else ""}{", cold" if options.cold else ""}')
     for _ in range(options.rounds):
-        for side in work.sides():
+        for side in random.sample(work.sides(), len(work.sides())):
             seconds = work.run(side)
             saved.append(options.save, 'sort peers', what=what, megabytes=options.megabytes,
                          side=side, seconds=seconds)

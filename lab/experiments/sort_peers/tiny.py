@@ -3,6 +3,10 @@ from trial import SAVED, Trial
 
 
 def trials(_):
+    tiny = ['--dir', '.', '--megabytes', '4', '--rounds', '1', '--touch', '1', '--check', *SAVED]
+    cases = ['csv', 'csv-number', 'csv-keys', 'csv-folded', 'csv-top', 'csv-unique', 'csv-count',
+             'urls', 'urls-top', 'tiny', 'repeated-unique', 'long', 'records', 'integers']
+    named = [word for case in cases for word in ('--case', case)]
     return {'sort_peers': Trial(
-        [['--dir', '.', '--lines', '--megabytes', '4', '--rounds', '1', '--check', *SAVED],
-         ['--table', 'saved.jsonl']], rows=2)}
+        [['--lines', *tiny], [*named, '--side', 'isotherm', '--side', 'gnu sort', *tiny],
+         ['--table', 'saved.jsonl']], rows=24)}
