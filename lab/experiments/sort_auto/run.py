@@ -30,6 +30,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
 import files  # noqa: E402
+import processors  # noqa: E402
 import saved  # noqa: E402
 import tree  # noqa: E402
 
@@ -89,6 +90,7 @@ def sort(options, source, cell, algorithm):
         files.forget(source)
     files.touch_memory(options.dir, options.touch)
     used = processor_seconds()
+    busy = processors.busy_seconds()
     start = time.monotonic()
     done = subprocess.run(command, capture_output=True, check=False)
     seconds = time.monotonic() - start
@@ -97,8 +99,10 @@ def sort(options, source, cell, algorithm):
     ran = json.loads(report.read_text())['algorithm']
     target.unlink()
     report.unlink()
-    return {'algorithm': algorithm, 'ran': ran, 'seconds': seconds,
-            'processor': processor_seconds() - used}
+    used = processor_seconds() - used
+    others = max(0, processors.busy_seconds() - busy - used) / seconds
+    return {'algorithm': algorithm, 'ran': ran, 'seconds': seconds, 'processor': used,
+            'others_busy': others}
 
 
 def measure(options, source, cell):
@@ -134,10 +138,12 @@ def run(options):
             source.unlink()
 
 
-def table(path):
+def table(path, quiet):
     cases = collections.defaultdict(lambda: collections.defaultdict(list))
     took = {}
     for one in saved.rows(path):
+        if one.get('others_busy', 0) > quiet:
+            continue
         case = (f'{one["where"]}, {one["cache"]}{", profile" if one["profile"] else ""}',
                 f'{one["megabytes"]} MB, {one["shape"]}', one['limit'])
         cases[case][one['algorithm']].append(one['seconds'])
@@ -147,7 +153,9 @@ def table(path):
           '|---|---|---|---|---|---|---|')
     ratios = []
     for case, sides in cases.items():
-        auto = sides.pop('auto')
+        auto = sides.pop('auto', [])
+        if not auto or not sides:
+            continue
         middle = {side: statistics.median(seconds) for side, seconds in sides.items()}
         ratios.append(statistics.median(auto) / min(middle.values()))
         others = ', '.join(f'{side} {middle[side]:.2f}' for side in sorted(middle, key=middle.get))
@@ -172,9 +180,11 @@ def main():
     parser.add_argument('--keep', action='store_true', help='leave the inputs for the next call')
     parser.add_argument('--save', default='sort_auto.jsonl')
     parser.add_argument('--table')
+    parser.add_argument('--quiet', type=float, default=0.2, help='--table leaves out runs beside '
+                        'which others kept more processors busy')
     options = parser.parse_args()
     if options.table:
-        return table(options.table)
+        return table(options.table, options.quiet)
     run(options)
 
 

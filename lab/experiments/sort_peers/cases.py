@@ -9,6 +9,7 @@ import typing
 
 import files
 import inputs
+import processors
 import saved
 import tree
 
@@ -137,7 +138,9 @@ class Work:
                              pack=', compression zstd' if self.case.packed else '', **self.words())
 
     def run(self, command):
-        """Seconds and the peak of the largest process; None and the last words of a failure."""
+        """Seconds, the peak of the largest process, and how many processors others kept busy
+        meanwhile; None and the last words of a failure."""
+        busy = processors.busy_seconds()
         start = time.monotonic()
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               env={**os.environ, 'LC_ALL': 'C'}) as child:
@@ -146,8 +149,9 @@ class Work:
             child.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.monotonic() - start
         if child.returncode != 0 and not self.is_broken_pipe(child.returncode):
-            return None, said.strip().split('\n')[-1]
-        return seconds, used.ru_maxrss * 1024
+            return None, said.strip().split('\n')[-1], 0
+        others = processors.busy_seconds() - busy - used.ru_utime - used.ru_stime
+        return seconds, used.ru_maxrss * 1024, max(0, others / seconds)
 
     def is_broken_pipe(self, status):
         """Of `sort | head`, which has all that it asked for."""
@@ -164,14 +168,16 @@ def measure(options, name):
         outputs = {}
         for side in random.sample(list(sides), len(sides)):
             files.touch_memory(options.dir, options.touch)
-            seconds, peak = work.run(sides[side])
+            seconds, peak, others = work.run(sides[side])
             if seconds is None:
                 print(f'{name:16} {side:10} failed: {peak}', flush=True)
                 del sides[side]
                 continue
             saved.append(options.save, 'sort peers', what=what, megabytes=work.megabytes,
-                         side=side, seconds=seconds, peak_bytes=peak)
-            print(f'{name:16} {side:10} {seconds:7.2f} s {peak >> 20:6} MiB', flush=True)
+                         side=side, seconds=seconds, peak_bytes=peak,
+                         others_busy=others)
+            print(f'{name:16} {side:10} {seconds:7.2f} s {peak >> 20:6} MiB '
+                  f'{others:5.2f} processors of others', flush=True)
             if options.check and case.same and side in ('isotherm', 'gnu sort'):
                 outputs[side] = files.digest(work.target)
             work.target.unlink()

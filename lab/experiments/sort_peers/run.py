@@ -167,6 +167,8 @@ def table(options):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     least = bound(options.profile, options.past_the_cache) if options.profile else None
     for one in saved.rows(options.table):
+        if one.get('others_busy', 0) > options.quiet:
+            continue
         groups[one['what'], one['megabytes']][one['side']].append(one['seconds'])
     for (what, megabytes), sides in groups.items():
         ours = statistics.median(sides[min(sides, key=rank)])
@@ -209,6 +211,8 @@ def main():
     parser.add_argument('--keep', action='store_true', help='leave the inputs for the next call')
     parser.add_argument('--save', default='sort_peers.jsonl')
     parser.add_argument('--table')
+    parser.add_argument('--quiet', type=float, default=0.2, help='--table leaves out named cases\' '
+                        'runs beside which others kept more processors busy')
     options = parser.parse_args()
     if options.table:
         return table(options)
