@@ -22,16 +22,18 @@ base::result<choice> consider(sort_algorithm id, const sort_options& o, const fa
 
 /// Returns whether the plan, for a device that is not emulated, costs less than to move whole
 /// records twice: an index map may need too many scans of the input for the values, or a read by
-/// call for each short record. docs/benchmarks tells where the limits come from.
+/// call for each short record. docs/benchmarks/sort.md tells where the limits come from.
 bool pays(const plan& p, const sort_options& o, const facts& known) {
   constexpr std::uint64_t kLong = 600;     // bytes; a read of such a record by call costs less than
                                            // moving it twice, if it comes from the page cache
-  constexpr std::uint64_t kMostScans = 3;  // more read than moving all records twice
+  constexpr std::uint64_t kMostScans = 3;  // more of a disk read than moving all records twice
+  constexpr std::uint64_t kMostCopies = 8;  // scans of the page cache, after one sort of all keys
   if (p.map_input || p.part_records != 0) return true;
   const std::uint64_t bytes = known.input.bytes;
-  if (p.scan_gather) return bytes <= kMostScans * p.output_buffer_bytes;
-  return o.record_bytes >= kLong &&
-         bytes <= known.available_bytes / 2;  // the output takes the rest
+  const bool cached = bytes <= known.available_bytes / 2;  // the output takes the rest
+  if (!p.scan_gather) return o.record_bytes >= kLong && cached;
+  const bool merges = records_of(known.input) > static_cast<double>(p.index_entries);
+  return bytes <= (cached && !merges ? kMostCopies : kMostScans) * p.output_buffer_bytes;
 }
 
 /// Plans for a device that is not emulated: files in the page cache, or on a disk behind it.

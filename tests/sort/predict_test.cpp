@@ -94,7 +94,8 @@ TEST(Choose, CountsScansAndReadsByCall) {
   profile.interference = 0;
   const device::model* const none = nullptr;
   for (const device::model* device : {none, static_cast<const device::model*>(&profile)}) {
-    const auto taken = [&](std::uint64_t bytes, std::uint64_t record, std::uint64_t memory) {
+    const auto taken = [&](std::uint64_t bytes, std::uint64_t record, std::uint64_t memory,
+                           std::uint64_t available = 8ull << 30) {
       testing::store(dir.file("in"), "");
       std::filesystem::resize_file(dir.file("in"), bytes);
       auto in = source::open(dir.file("in"));
@@ -103,16 +104,22 @@ TEST(Choose, CountsScansAndReadsByCall) {
                            .read_threads = 1,
                            .write_threads = 1,
                            .sort_threads = 1};
-      const auto choice = choose(o, examine(in.value(), o, device).value());
+      facts known = examine(in.value(), o, device).value();
+      known.available_bytes = available;
+      const auto choice = choose(o, known);
       EXPECT_TRUE(choice) << choice.error().message;
       EXPECT_EQ(choice->predicted.seconds, 0);
       return choice->plan.part_records != 0 ? "parts" : name(choice->plan.algorithm);
     };
-    EXPECT_EQ(taken(kBytes, 100, 200), "auto");       // mapped
-    EXPECT_EQ(taken(kBytes, 100, 90), "auto");        // two scans
-    EXPECT_EQ(taken(kBytes, 250, 32), "parts");       // eight
-    EXPECT_EQ(taken(3 * kBytes, 1000, 32), "auto");   // by calls
+    EXPECT_EQ(taken(kBytes, 100, 200), "auto");                  // mapped
+    EXPECT_EQ(taken(kBytes, 100, 90), "auto");                   // two scans
+    EXPECT_EQ(taken(kBytes, 100, 60), "auto");                   // three
+    EXPECT_EQ(taken(kBytes, 250, 40), "auto");                   // some seven of the page cache
+    EXPECT_EQ(taken(kBytes, 250, 40, 3 * kBytes / 2), "parts");  // of the disk
+    EXPECT_EQ(taken(kBytes, 250, 32), "parts");                  // over eight
+    EXPECT_EQ(taken(kBytes, 32, 50), "parts");        // five, and the index map does not fit
     EXPECT_EQ(taken(3 * kBytes, 500, 32), "parts");   // too short for calls
+    EXPECT_EQ(taken(3 * kBytes, 1000, 32), "auto");   // by calls
     EXPECT_EQ(taken(1500 * kBytes, 100, 32), "ems");  // more runs than have room for samples
   }
 }
