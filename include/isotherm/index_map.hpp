@@ -21,8 +21,9 @@ namespace isotherm {
 class index_map {
  public:
   /// Reads the keys of `input`, in the order of the input. The options that matter are format,
-  /// record_bytes, key_bytes, key_offset, separator, field, reverse, stable, memory_bytes and the
-  /// numbers of threads. Fails when the map needs more than the memory limit.
+  /// record_bytes, key_bytes, key_offset, number, separator, csv, keys, line_end, header_lines
+  /// (which the map leaves out), random_seed, reverse, stable, memory_bytes and the numbers of
+  /// threads. Fails when the map needs more than the memory limit.
   static base::result<index_map> build(const std::string& input, const sort_options& options);
 
   index_map(index_map&& other) noexcept;

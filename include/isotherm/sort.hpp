@@ -93,8 +93,11 @@ enum class key_kind {
 };
 
 /// A key of lines: from one place to another, both counted from 1. Without a separator, fields are
-/// separated by the empty text between a blank and what is no blank before it.
+/// separated by the empty text between a blank and what is no blank before it. Of CSV, a key is the
+/// contents of a column, without its quotes: last_field is first_field, and first_char is 1; or,
+/// with last_field 0, the text from a column to the end of the row.
 struct sort_key {
+  std::string column{};  ///< CSV: name of the column in the first row; then the places do not count
   unsigned first_field = 1;
   unsigned first_char = 1;
   unsigned last_field = 0;        ///< 0: the key reaches to the end of the line
@@ -125,8 +128,11 @@ struct sort_options {
   std::uint64_t key_offset = 0;           ///< fixed: where the key begins in the record
   std::optional<record_number> number{};  ///< fixed: the key is a number, whose size is key_bytes
   std::optional<char> separator{};        ///< lines: between fields; none: they begin with blanks
-  std::vector<sort_key> keys{};    ///< lines: in the order of their weight; none: the whole line
-  char line_end = '\n';            ///< lines: what ends each of them
+                                          ///< or, of CSV, with commas
+  bool csv = false;              ///< lines: they are rows of CSV (RFC 4180), in which text between
+                                 ///< double quotes may hold separators and ends of lines
+  std::vector<sort_key> keys{};  ///< lines: in the order of their weight; none: the whole line
+  char line_end = '\n';          ///< lines: what ends each of them
   std::uint64_t header_lines = 0;  ///< lines: the first so many stay in front of all others
   std::uint64_t random_seed = 0;   ///< of keys in random order
   bool reverse = false;            ///< largest record first. Lines with equal `keys` are then in
@@ -137,7 +143,8 @@ struct sort_options {
   bool unique = false;    ///< of records with equal keys only the first is written
   std::uint64_t top = 0;  ///< write only the first `top` records of the order; 0: all
   bool count = false;     ///< write each key once, with the number of its records: fixed records of
-                          ///< key and 8-byte little-endian count; for lines count, tab, key.
+                          ///< key and 8-byte little-endian count; for lines count, tab, key; for
+                          ///< CSV rows of count and keys.
                           ///< `top` then means the first keys. Values are never read
   /// Whether all records are written, unchanged.
   bool writes_all() const noexcept { return !unique && !count && top == 0; }

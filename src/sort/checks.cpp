@@ -65,6 +65,27 @@ constexpr refusal kRefusals[] = {
      "-z is for lines only: leave it out"},
     {[](const request& r) { return !r.text() && r.o.header_lines > 0; },
      "--header is for lines only: leave it out"},
+    {[](const request& r) { return !r.text() && r.o.csv; },
+     "--csv is for lines only: leave it out"},
+    {[](const request& r) { return r.o.csv && r.o.line_end != r.usual.line_end; },
+     "-z and --csv: rows of CSV end with their lines; leave -z out"},
+    {[](const request& r) {
+       const char between = r.o.separator.value_or(',');
+       return r.o.csv && (between == '"' || between == '\n' || between == '\r');
+     },
+     "-t and --csv: a quote or an end of a line cannot stand between columns"},
+    {[](const request& r) {
+       return r.o.csv && std::ranges::any_of(r.o.keys, [](const sort_key& k) {
+                return k.first_char != 1 || k.last_char != 0 ||
+                       (k.last_field != 0 && k.last_field != k.first_field);
+              });
+     },
+     "--csv: a key is one column, as -k 3n: name no characters and no second column"},
+    {[](const request& r) {
+       return (!r.o.csv || r.o.header_lines == 0) &&
+              std::ranges::any_of(r.o.keys, [](const sort_key& k) { return !k.column.empty(); });
+     },
+     "a column has a name in the header of CSV only: give --csv and --header"},
     {[](const request& r) {
        return r.o.number && (!r.fixed() || r.o.key_bytes != r.o.number->bytes);
      },

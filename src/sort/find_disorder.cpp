@@ -7,7 +7,7 @@
 
 #include "os/files/spool.hpp"
 #include "sort/checks.hpp"
-#include "sort/header.hpp"
+#include "sort/input/header.hpp"
 #include "sort/plan/context.hpp"
 #include "sort/runs/loader.hpp"
 
@@ -48,10 +48,12 @@ base::result<std::optional<disorder>> find_disorder(const std::string& input,
   if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
   sort::plan p;
   p.sequential_load = true;
-  const auto header = sort::header_bytes(*in, options);
+  const auto header = in->header_bytes(options);
   if (!header) return std::unexpected(header.error());
   p.header_bytes = *header;
-  const sort::record_layout layout(options);
+  const auto resolved = sort::with_columns(options, in->handle(), *header);
+  if (!resolved) return std::unexpected(resolved.error());
+  const sort::record_layout layout(*resolved);
   const auto [number, at] = find_in({j, p, *in, layout});
   if (auto r = j.status(); !r) return std::unexpected(r.error());
   if (number == 0) return std::nullopt;

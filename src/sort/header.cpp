@@ -2,28 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
+#include <string_view>
+
+#include "sort/input/header.hpp"
+#include "sort/keys/record_ends.hpp"
 
 namespace isotherm::sort {
 namespace {
 
 constexpr std::uint64_t kPiece = 64 << 10;
 
-}  // namespace
-
-base::result<std::uint64_t> header_bytes(const source& input, const sort_options& o) {
-  std::vector<std::byte> piece(o.header_lines == 0 ? 0 : kPiece);
-  std::uint64_t at = 0;
-  for (std::uint64_t left = o.header_lines; left > 0 && at < input.size();) {
-    const auto bytes = std::span(piece).first(std::min(kPiece, input.size() - at));
-    if (auto r = input.handle().read(bytes, at); !r) return std::unexpected(r.error());
-    const auto end = std::ranges::find(bytes, static_cast<std::byte>(o.line_end));
-    left -= end != bytes.end();
-    at += static_cast<std::uint64_t>(end - bytes.begin()) + (end != bytes.end());
-  }
-  return at;
-}
-
+/// Copies the header of the input to the front of `out`, and ends its last line where the input
+/// does not.
 void copy_header(const context& ctx, const os::file& out) {
   std::vector<std::byte> piece(kPiece);
   const std::uint64_t bytes = ctx.plan.header_bytes;
@@ -36,6 +26,34 @@ void copy_header(const context& ctx, const os::file& out) {
       ctx.job.keep(out.write({&end, 1}, ctx.input.size()));
     }
   }
+}
+
+}  // namespace
+
+base::result<std::vector<std::byte>> counted_header(const source& input, std::uint64_t bytes,
+                                                    const record_layout& layout,
+                                                    const sort_options& o) {
+  static constexpr std::string_view kName = "count";
+  std::vector<std::byte> counted;
+  if (bytes == 0 || !o.csv || !o.count) return counted;
+  std::vector<std::byte> header(bytes);
+  if (auto r = input.handle().read(header, 0); !r) return std::unexpected(r.error());
+  const bytes_view text = bytes_view(header).subspan(order_mark_bytes(header));
+  const std::size_t end = record_ends(o).find(text);
+  const made_key names = layout.order().text(end == 0 ? text : text.first(end - 1));
+  const auto append = [&](bytes_view some) {
+    counted.insert(counted.end(), some.begin(), some.end());
+  };
+  append(std::as_bytes(std::span(kName)));
+  counted.push_back(static_cast<std::byte>(layout.count_end()));
+  append(names);
+  counted.push_back(static_cast<std::byte>(layout.line_end()));
+  return counted;
+}
+
+void write_header(const context& ctx, bytes_view counted, const os::file& out) {
+  if (counted.empty()) return copy_header(ctx, out);
+  ctx.job.keep(out.write(counted, 0));
 }
 
 }  // namespace isotherm::sort

@@ -9,6 +9,7 @@
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 #include "sort/index_sort/refine.hpp"
+#include "sort/input/header.hpp"
 #include "sort/plan/context.hpp"
 #include "sort/runs/loader.hpp"
 
@@ -56,9 +57,14 @@ base::result<index_map> index_map::build(const std::string& path, const sort_opt
   o.unique = o.count = false;
   o.top = 0;
   if (auto r = sort::check_options(o, input->size()); !r) return std::unexpected(r.error());
+  const auto header = input->header_bytes(o);
+  if (!header) return std::unexpected(header.error());
+  auto resolved = sort::with_columns(o, input->handle(), *header);
+  if (!resolved) return std::unexpected(resolved.error());
   auto p = sort::make_plan(o, o.algorithm, sort::facts_of({.bytes = input->size()}, nullptr));
   if (!p) return std::unexpected(p.error());
-  auto s = std::make_unique<state>(std::move(o), *p, std::move(*input));
+  p->header_bytes = *header;
+  auto s = std::make_unique<state>(std::move(*resolved), *p, std::move(*input));
   const std::uint64_t capacity = s->share.index_entries;
   auto memory = os::buffer::reserve(capacity * sizeof(sort::entry));
   if (!memory) return std::unexpected(memory.error());

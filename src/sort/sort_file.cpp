@@ -18,6 +18,7 @@
 #include "sort/choice.hpp"
 #include "sort/examine.hpp"
 #include "sort/header.hpp"
+#include "sort/input/header.hpp"
 #include "sort/output/destination.hpp"
 #include "sort/plan/context.hpp"
 #include "sort/verify.hpp"
@@ -119,10 +120,15 @@ base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const 
   auto chosen = decide({*in, output, directory}, options, numbers);
   if (!chosen) return std::unexpected(chosen.error());
   sort::plan p = chosen->plan;
-  const auto header = sort::header_bytes(*in, options);
+  const auto header = in->header_bytes(options);
   if (!header) return std::unexpected(header.error());
-  p.header_bytes = *header;
-  const sort::record_layout layout(options);
+  p.header_bytes = p.output_header_bytes = *header;
+  const auto resolved = sort::with_columns(options, in->handle(), *header);
+  if (!resolved) return std::unexpected(resolved.error());
+  const sort::record_layout layout(*resolved);
+  const auto counted = sort::counted_header(*in, *header, layout, options);
+  if (!counted) return std::unexpected(counted.error());
+  if (!counted->empty()) p.output_header_bytes = counted->size();
   // Integers are read into no more memory than the input takes. Everything else needs its room.
   const bool are_integers = layout.integers() && p.part_records != 0;
   if (in->in_memory() && !p.map_input && !are_integers) {
@@ -133,7 +139,7 @@ base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const 
       sort::destination::open(j, output, directory, in->handle(), arrival_of(options), packers);
   if (!out) return std::unexpected(out.error());
   const sort::context ctx{j, p, *in, layout};
-  sort::copy_header(ctx, out->handle());
+  sort::write_header(ctx, *counted, out->handle());
   const sort::outcome o = sort::find(p.algorithm).run(ctx, out->handle(), directory);
   if (options.check && !j.stopped()) sort::verify(ctx, out->handle(), o);
   if (auto r = out->explain(j.status()); !r) return std::unexpected(r.error());

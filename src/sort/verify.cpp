@@ -68,7 +68,7 @@ std::uint64_t sum_counts(const context& ctx, const sort_options& counted) {
   std::vector<entry> entries(16384);
   source_view view(ctx.job, ctx.input);
   source_view other(ctx.job, ctx.input);
-  const bool ordered = counted.keys.size() <= 1;
+  const bool ordered = counted.csv || counted.keys.size() <= 1;
   std::uint64_t sum = 0;
   std::uint64_t groups = 0;
   entry last = 0;
@@ -99,7 +99,9 @@ void check_counts(const context& ctx, const os::file& out, const outcome& o) {
   auto result = source::of(std::move(*again));
   if (!ctx.job.keep(result)) return;
   const record_layout layout(counts.options);
-  const std::uint64_t sum = sum_counts({counts, ctx.plan, *result, layout}, ctx.job.options);
+  plan p = ctx.plan;
+  p.header_bytes = p.output_header_bytes;
+  const std::uint64_t sum = sum_counts({counts, p, *result, layout}, ctx.job.options);
   if (!ctx.job.keep(counts.status()) || ctx.job.options.top != 0 || sum == o.records) return;
   ctx.job.fail(
       {fmt::format("check: the counts add up to {}, the input has {} records", sum, o.records), 0});

@@ -26,7 +26,9 @@ void add_order(command c, sort_arguments& a) {
                             .needs(record);
   klv.excludes(record).excludes(offset);
   c.add("--key-size", o.key_bytes, "bytes of the key of a record, if -k names no number");
-  c.add("--header", o.header_lines, "lines: the first N of the input stay in front").hide_default();
+  c.add("--header", o.header_lines,
+        "lines: the first N of the input stay in front; other inputs' first N are left out")
+      .hide_default();
   c.add_switch("-z,--zero-terminated", a.zero_terminated, "lines: a NUL ends each of them");
   c.add_switch("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_switch("-u,--unique", o.unique, "of equal keys keep the first");
@@ -40,7 +42,7 @@ void add_selection(command c, sort_options& o) {
       .hide_default();
   c.add_switch("--count", o.count,
                "write each key once with the number of its records: key and 8-byte little-endian "
-               "count; for lines count, tab, key");
+               "count; for lines count, tab, key; for CSV rows of count and key columns");
 }
 
 /// How to sort, and with what.

@@ -16,22 +16,12 @@ std::unexpected<base::error> refused(std::string message) {
 }
 
 std::optional<key_kind> kind_of(char letter) {
-  switch (letter) {
-    case 'n':
-      return key_kind::numeric;
-    case 'g':
-      return key_kind::general;
-    case 'h':
-      return key_kind::human;
-    case 'V':
-      return key_kind::version;
-    case 'M':
-      return key_kind::month;
-    case 'R':
-      return key_kind::random;
-    default:
-      return std::nullopt;
-  }
+  using enum key_kind;
+  using letter_kind = std::pair<char, key_kind>;
+  constexpr letter_kind kKinds[] = {{'n', numeric}, {'g', general}, {'h', human},
+                                    {'V', version}, {'M', month},   {'R', random}};
+  const auto* const found = std::ranges::find(kKinds, letter, &letter_kind::first);
+  return found == std::end(kKinds) ? std::nullopt : std::optional(found->second);
 }
 
 bool* switch_of(char letter, sort_key& key, place side) {
@@ -89,21 +79,8 @@ sort_key with_options_of(const sort_key& key, const sort_key& at) {
   k.first_char = at.first_char;
   k.last_field = at.last_field;
   k.last_char = at.last_char;
+  k.column = at.column;
   return k;
-}
-
-base::result<sort_key> parse_key(const std::string& word) {
-  sort_key key;
-  std::string_view text = word;
-  auto read = take_place(text, key.first_field, key.first_char, key, place::begin);
-  if (read && take(text, ','))
-    read = take_place(text, key.last_field, key.last_char, key, place::end);
-  if (read && !text.empty()) {
-    read = refused(fmt::format("'{}' is neither an option nor a place", text));
-  }
-  if (read) return key;
-  return refused(fmt::format("-k '{}': {}; give F[.C][OPTS][,F[.C][OPTS]] as --help says", word,
-                             read.error().message));
 }
 
 }  // namespace
@@ -129,14 +106,32 @@ base::result<void> take_options(std::string_view& letters, sort_key& key, place 
   return {};
 }
 
+base::result<sort_key> parse_key(const std::string& word) {
+  sort_key key;
+  std::string_view text = word;
+  auto read = take_place(text, key.first_field, key.first_char, key, place::begin);
+  if (read && take(text, ','))
+    read = take_place(text, key.last_field, key.last_char, key, place::end);
+  if (read && !text.empty()) {
+    read = refused(fmt::format("'{}' is neither an option nor a place", text));
+  }
+  if (read) return key;
+  return refused(fmt::format("-k '{}': {}; give F[.C][OPTS][,F[.C][OPTS]] as --help says", word,
+                             read.error().message));
+}
+
+sort_key with_options(const sort_key& key, const sort_key& all) {
+  const bool has_options = key != with_options_of({}, key);
+  return has_options ? key : with_options_of(all, key);
+}
+
 base::result<std::vector<sort_key>> parse_keys(const std::vector<std::string>& words,
                                                const sort_key& all) {
   std::vector<sort_key> keys;
   for (const std::string& word : words) {
     auto key = parse_key(word);
     if (!key) return std::unexpected(key.error());
-    const bool has_options = *key != with_options_of({}, *key);
-    keys.push_back(has_options ? *key : with_options_of(all, *key));
+    keys.push_back(with_options(*key, all));
   }
   sort_key reversed;
   reversed.reverse = all.reverse;

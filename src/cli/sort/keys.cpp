@@ -1,11 +1,13 @@
 #include "cli/sort/keys.hpp"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "cli/fail.hpp"
+#include "cli/sort/column_words.hpp"
 #include "cli/sort/key_words.hpp"
 #include "cli/sort/number_words.hpp"
 
@@ -26,12 +28,17 @@ void add_key_flags(command c, sort_arguments& a) {
   c.add_each("-k,--key", a.keys,
              "lines: key from field F (from 1), character C, to the end of another or of the line, "
              "and letters of the flags below for this key alone; may be given several times; "
-             "records: a number, as u64,le or f32,be")
+             "records: a number, as u64,le or f32,be; CSV: a column, its number with letters, or "
+             "its name with letters behind a colon")
       .value_name("F[.C][OPTS][,F[.C][OPTS]]");
+  c.add_switch("--csv", a.options.csv,
+               "lines: they are rows of CSV, in which text between double quotes may hold commas "
+               "and line ends; a name given by -k makes the first row a header");
   c.add(
        "-t,--field-separator",
        [&o = a.options](const std::string& word) { return take_separator(word, o); }, "",
-       "lines: character between fields, \\t or \\0; if not given, fields begin with blanks")
+       "lines: character between fields, \\t or \\0; if not given, fields begin with blanks, and "
+       "columns of CSV with commas")
       .value_name("CHARACTER");
   for (const auto& [names, help] : {
            std::pair{"-n,--numeric-sort", "keys are decimal numbers of any length"},
@@ -68,9 +75,11 @@ void understand_keys(sort_arguments& a) {
     o.key_bytes = number->bytes;
     a.keys.clear();
   }
-  auto keys = parse_keys(a.keys, all);
+  auto keys = o.csv ? parse_columns(a.keys, all) : parse_keys(a.keys, all);
   if (!keys) refuse_words(keys.error().message);
   o.keys = std::move(*keys);
+  const auto is_named = [](const sort_key& k) { return !k.column.empty(); };
+  if (o.header_lines == 0 && std::ranges::any_of(o.keys, is_named)) o.header_lines = 1;
   o.random_seed = std::random_device()() | std::uint64_t{std::random_device()()} << 32;
 }
 

@@ -85,6 +85,7 @@ void check_order(const sort_arguments& a) {
   }
   std::string_view text(reinterpret_cast<const char*>(record.data()), record.size());
   if (text.ends_with(a.options.line_end)) text.remove_suffix(1);
+  if (a.options.csv) text = text.substr(0, text.find_first_of("\r\n"));  // the first line of a row
   fail(fmt::format("{}:{}: disorder: {}", a.inputs.front(), number, text));
 }
 

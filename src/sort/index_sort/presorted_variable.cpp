@@ -12,6 +12,7 @@
 #include "os/files/file.hpp"
 #include "os/memory/buffer.hpp"
 #include "sort/index_sort/presorted.hpp"
+#include "sort/keys/record_ends.hpp"
 #include "sort/output/copy.hpp"
 #include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"
@@ -77,9 +78,8 @@ std::size_t length_of(std::span<const std::byte> bytes, const context& ctx) {
     if (bytes.size() < ctx.layout.key_bytes() + kLengthField) return kNoLength;
     return ctx.layout.key_bytes() + kLengthField + klv_length(&bytes[ctx.layout.key_bytes()]);
   }
-  const void* newline = std::memchr(bytes.data(), ctx.job.options.line_end, bytes.size());
-  if (newline == nullptr) return bytes.size() + 1;
-  return static_cast<std::size_t>(static_cast<const std::byte*>(newline) - bytes.data()) + 1;
+  const std::size_t found = record_ends(ctx.job.options).find(bytes);
+  return found == 0 ? bytes.size() + 1 : found;
 }
 
 /// Whether the input's last line has no newline.

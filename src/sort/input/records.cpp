@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "sort/keys/record_ends.hpp"
+
 namespace isotherm::sort {
 namespace {
 
@@ -29,6 +31,7 @@ record_layout::record_layout(const sort_options& o)
       key_offset_(o.format == record_format::fixed ? o.key_offset : 0),
       order_(o),
       line_end_(o.line_end),
+      count_end_(o.csv ? static_cast<char>(delimiter_of(o)) : '\t'),
       whole_line_last_(o.format == record_format::lines && !order_.whole_line() && !o.stable &&
                        !o.unique && !o.count) {
   entries_.key_bytes = fixed() ? kFixedKeyRoom : kVariableKeyRoom;
@@ -201,9 +204,11 @@ base::result<std::uint64_t> estimate_records(const source& in, const sort_option
   std::uint64_t seen = 0;
   std::uint64_t bytes = 0;  // of the records seen; the last may end beyond the sample
   if (o.format == record_format::lines) {
-    seen =
-        static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte(o.line_end)));
+    record_ends ends(o);
     bytes = sample.size();
+    for (bytes_view rest = sample; const std::size_t n = ends.find(rest); ++seen) {
+      rest = rest.subspan(n);
+    }
   } else {
     const std::uint64_t header = o.key_bytes + kLengthField;
     for (; bytes + header <= sample.size(); ++seen) {

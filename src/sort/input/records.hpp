@@ -80,6 +80,8 @@ class record_layout {
   const entry_layout& entries() const noexcept { return entries_; }
   bool fixed() const noexcept { return format_ == record_format::fixed; }
   char line_end() const noexcept { return line_end_; }
+  /// The character between a count and the key in lines of --count.
+  char count_end() const noexcept { return count_end_; }
   /// The order of lines.
   const key_order& order() const noexcept { return order_; }
   std::uint64_t record_bytes() const noexcept { return record_bytes_; }
@@ -162,6 +164,7 @@ class record_layout {
   std::optional<number_order> number_;
   key_order order_;
   char line_end_;
+  char count_end_;
   bool whole_line_last_;  // ties of fields are broken by the whole line
   entry_layout entries_;
 };

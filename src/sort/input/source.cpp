@@ -1,7 +1,5 @@
 #include "sort/input/source.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -9,92 +7,12 @@
 #include "os/files/file.hpp"
 #include "os/files/mapping.hpp"
 #include "os/files/spool.hpp"
-#include "os/memory/buffer.hpp"
+#include "sort/input/header.hpp"
+#include "sort/input/input_copy.hpp"
 #include "sort/packed/input_reader.hpp"
 
 namespace isotherm::sort {
 namespace {
-
-constexpr std::size_t kPiece = 1 << 20;
-
-/// Returns a file without a name in `directory` with the contents of `f`.
-base::result<os::file> file_copy(const os::file& f, const std::string& directory) {
-  auto copy = os::file::unnamed(directory);
-  if (!copy) return copy;
-  if (auto r = os::pour(f, *copy); !r) return std::unexpected(r.error());
-  return copy;
-}
-
-/// The inputs of a sort, one behind the other: in memory while they fit in `room` bytes, then in a
-/// file without a name in `directory`.
-class input_copy {
- public:
-  input_copy(std::uint64_t room, const std::string& directory)
-      : room_(room), directory_(directory) {}
-
-  base::result<void> begin() {
-    auto f = room_ > 0 ? os::file::in_memory("a copy of the input") : os::file::unnamed(directory_);
-    if (!f) return std::unexpected(f.error());
-    file_ = std::move(*f);
-    return {};
-  }
-  base::result<void> append(std::span<const std::byte> bytes) {
-    if (room_ > 0 && bytes_ + bytes.size() > room_) {
-      auto moved = file_copy(file_, directory_);
-      if (!moved) return std::unexpected(moved.error());
-      file_ = std::move(*moved);
-      room_ = 0;
-    }
-    if (auto r = file_.write(bytes, bytes_); !r) return r;
-    bytes_ += bytes.size();
-    return {};
-  }
-  std::uint64_t bytes() const noexcept { return bytes_; }
-  const os::file& file() const noexcept { return file_; }
-  base::result<source> finish() && {
-    auto s = source::of(std::move(file_));
-    if (s && room_ > 0) s->set_in_memory();
-    return s;
-  }
-
- private:
-  std::uint64_t room_;  // 0: it lies in a file
-  const std::string directory_;
-  os::file file_;
-  std::uint64_t bytes_ = 0;
-};
-
-/// Appends all that `in` gives.
-base::result<void> append_all(input_reader& in, input_copy& to) {
-  auto piece = os::buffer::reserve(kPiece);
-  if (!piece) return std::unexpected(piece.error());
-  const std::span<std::byte> room(piece->data(), piece->size());
-  for (;;) {
-    const auto n = in.read(room);
-    if (!n) return std::unexpected(n.error());
-    if (*n == 0) return {};
-    if (auto r = to.append(room.first(*n)); !r) return r;
-  }
-}
-
-/// Ends the last record of the input that was copied from `begin` on, so that the next input begins
-/// with a record.
-base::result<void> end_record(const sort_options& o, input_copy& copy, std::uint64_t begin) {
-  const std::uint64_t end = copy.bytes();
-  if (o.format == record_format::fixed && o.record_bytes > 0 && end % o.record_bytes != 0) {
-    return std::unexpected(base::error{
-        fmt::format("an input has {} bytes, no multiple of the record of {}: it is cut, or "
-                    "--record is wrong",
-                    end - begin, o.record_bytes),
-        0});
-  }
-  if (o.format != record_format::lines || end == begin) return {};
-  std::byte last{};
-  if (auto r = copy.file().read({&last, 1}, end - 1); !r) return r;
-  if (last == std::byte(o.line_end)) return {};
-  last = std::byte(o.line_end);
-  return copy.append({&last, 1});
-}
 
 /// Whether `f`, which lies still, begins as a compressed file does.
 base::result<bool> is_packed(const os::file& f) {
@@ -131,20 +49,29 @@ base::result<source> source::open_or_copy(job& j, const std::vector<std::string>
   }
   if (inputs.size() == 1 && inputs.front().still) return of(std::move(inputs.front().handle));
   const stage_timer timer(j, sort_stage::copy);
-  input_copy copy(room, directory);
+  input_copy copy(j.options, directory, room, inputs.size());
   if (auto r = copy.begin(); !r) return std::unexpected(r.error());
   for (const os::input_file& input : inputs) {
-    const std::uint64_t begin = copy.bytes();
     input_reader in(input.handle, j.options.stop);
     if (auto r = j.options.unpack ? in.look() : base::result<void>{}; !r) {
       return std::unexpected(r.error());
     }
-    if (auto r = append_all(in, copy); !r) return std::unexpected(r.error());
-    if (&input == &inputs.back()) break;
-    if (auto r = end_record(j.options, copy, begin); !r) return std::unexpected(r.error());
+    const auto end = &input == &inputs.back() ? last_record::as_it_is : last_record::ended;
+    if (auto r = copy.append(in, input.handle.path(), end); !r) return std::unexpected(r.error());
   }
   j.count(sort_stage::copy, copy.bytes(), copy.bytes());
-  return std::move(copy).finish();
+  const bool in_memory = copy.in_memory();
+  const auto header = copy.header_bytes();
+  auto s = of(std::move(copy).file());
+  if (!s) return s;
+  s->in_memory_ = in_memory;
+  s->header_bytes_ = header;
+  return s;
+}
+
+base::result<std::uint64_t> source::header_bytes(const sort_options& o) const {
+  if (header_bytes_) return *header_bytes_;
+  return find_header(file_, size(), o);
 }
 
 base::result<void> source::leave_memory(const std::string& directory) {
@@ -152,6 +79,7 @@ base::result<void> source::leave_memory(const std::string& directory) {
   if (!moved) return std::unexpected(moved.error());
   auto s = of(std::move(*moved));
   if (!s) return std::unexpected(s.error());
+  s->header_bytes_ = header_bytes_;
   *this = std::move(*s);
   return {};
 }

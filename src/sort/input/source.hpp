@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,8 +28,7 @@ class source {
   /// Takes over the open file `f`.
   static base::result<source> of(os::file f);
 
-  /// Says that the input is a copy in memory.
-  void set_in_memory() noexcept { in_memory_ = true; }
+  /// Whether the input is a copy in memory.
   bool in_memory() const noexcept { return in_memory_; }
   /// Moves such a copy to a file without a name in `directory`. Nothing may have been mapped.
   base::result<void> leave_memory(const std::string& directory);
@@ -38,6 +38,9 @@ class source {
   /// An error if the file has changed since it was opened.
   base::result<void> check_unchanged() const;
   std::uint64_t size() const noexcept { return state_.bytes; }
+  /// Returns the bytes of the header at the front of the input. An error if it cannot be read, or
+  /// opens a quote that it does not close.
+  base::result<std::uint64_t> header_bytes(const sort_options& options) const;
   const std::byte* mapped() const noexcept { return mapping_.data(); }
   const os::file& handle() const noexcept { return file_; }
 
@@ -71,6 +74,7 @@ class source {
   std::uint64_t held_at_ = 0;
   mutable std::map<std::uint64_t, std::uint64_t> lengths_;  // by offset; records of 16 MiB and more
   bool in_memory_ = false;
+  std::optional<std::uint64_t> header_bytes_;  // if several inputs were copied
 };
 
 /// One thread's view of the input.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sort/keys/csv.hpp"
 #include "sort/keys/versions.hpp"
 
 namespace isotherm::sort {
@@ -51,8 +52,9 @@ void append_hash(bytes_view text, std::uint64_t seed, made_key& key) {
 }  // namespace
 
 key_order::key_order(const sort_options& o)
-    : reverse_(o.reverse),
-      separator_(static_cast<std::byte>(o.separator.value_or('\t'))),
+    : csv_(o.csv),
+      reverse_(o.reverse),
+      separator_(o.csv ? delimiter_of(o) : static_cast<std::byte>(o.separator.value_or('\t'))),
       seed_(o.random_seed) {
   for (const sort_key& k : o.keys) keys_.push_back({k, key_finder(k, o.separator)});
   const auto lies_there = [&](const sort_key& k) {
@@ -61,8 +63,10 @@ key_order::key_order(const sort_options& o)
   const auto covers_line = [](const sort_key& k) {
     return k.first_field == 1 && k.first_char == 1 && k.last_field == 0 && !k.skips_blanks;
   };
-  if (keys_.size() == 1 && lies_there(o.keys.front()) && covers_line(o.keys.front())) keys_.clear();
-  made_ = keys_.size() > 1 || (keys_.size() == 1 && !lies_there(keys_.front().key));
+  if (keys_.size() == 1 && lies_there(o.keys.front()) && covers_line(o.keys.front()) && !csv_) {
+    keys_.clear();
+  }
+  made_ = keys_.size() > 1 || (keys_.size() == 1 && (csv_ || !lies_there(keys_.front().key)));
 }
 
 part key_order::find(std::uint64_t bytes, const key_finder::reading& read) const {
@@ -73,11 +77,11 @@ void key_order::make(bytes_view line, made_key& key, std::size_t enough) const {
   constexpr std::size_t kUsual = 64;
   key.clear();
   key.reserve(kUsual);  // an empty key has an address, too
+  made_key contents;
   made_key changed;
   for (const one& k : keys_) {
     if (key.size() >= enough) return;
-    const part at = k.finder.find(line);
-    bytes_view text = line.subspan(at.begin, at.end - at.begin);
+    bytes_view text = text_of(k, line, contents);
     if (changes_text(k.key)) {
       changed.clear();
       for (const std::byte b : text) {
@@ -90,6 +94,26 @@ void key_order::make(bytes_view line, made_key& key, std::size_t enough) const {
     if (k.key.reverse == reverse_) continue;
     for (auto& b : std::span(key).subspan(begin)) b = ~b;
   }
+}
+
+/// Finds a key as it stands in the line.
+part key_order::find(const one& k, bytes_view line) const {
+  if (!csv_) return k.finder.find(line);
+  const unsigned column = k.key.first_field;
+  return k.key.last_field == 0 ? find_columns_from(line, column, separator_)
+                               : find_column(line, column, separator_);
+}
+
+/// Returns the text of a key that is ordered. Contents of a column may lie in `room`.
+bytes_view key_order::text_of(const one& k, bytes_view line, std::vector<std::byte>& room) const {
+  const part at = find(k, line);
+  const bytes_view text = line.subspan(at.begin, at.end - at.begin);
+  if (!csv_ || k.key.last_field == 0) return text;
+  const bytes_view contents = contents_of(text, room);
+  const auto is_counted = [](std::byte b) { return !is_blank(b); };
+  const auto begin =
+      k.key.skips_blanks ? std::ranges::find_if(contents, is_counted) : contents.begin();
+  return {begin, contents.end()};
 }
 
 void key_order::append(const one& k, bytes_view text, made_key& key, std::size_t enough) const {
@@ -119,7 +143,7 @@ made_key key_order::text(bytes_view line) const {
   made_key all;
   for (const one& k : keys_) {
     if (&k != &keys_.front()) all.push_back(separator_);
-    const part at = k.finder.find(line);
+    const part at = find(k, line);
     all.insert(all.end(), line.begin() + static_cast<std::ptrdiff_t>(at.begin),
                line.begin() + static_cast<std::ptrdiff_t>(at.end));
   }

@@ -1,8 +1,8 @@
 // The order of lines by the keys that the options name. A key that is a part of its line, in the
 // order of its bytes, is used where it lies. All other keys of a line are made into one key whose
 // bytes are in that order, so that everything else compares bytes only: numbers become sequences
-// that order as they do, text that is followed by another key gets an end, and keys in reverse
-// order are complemented.
+// that order as they do, text that is followed by another key gets an end, keys in reverse order
+// are complemented, and columns of CSV lose their quotes.
 #pragma once
 
 #include <isotherm/sort.hpp>
@@ -32,7 +32,8 @@ class key_order {
   /// Makes the key of a line into `key`, whose memory is used again. Bytes behind the first
   /// `enough` may be missing. Requires: made().
   void make(bytes_view line, made_key& key, std::size_t enough = SIZE_MAX) const;
-  /// Returns the text of all keys as it stands in the line, with separators between them.
+  /// Returns the text of all keys as it stands in the line, with separators between them: what -t
+  /// names or, without it, tabs, and commas in CSV.
   made_key text(bytes_view line) const;
 
  private:
@@ -40,9 +41,12 @@ class key_order {
     sort_key key;
     key_finder finder;
   };
+  part find(const one& k, bytes_view line) const;
+  bytes_view text_of(const one& k, bytes_view line, std::vector<std::byte>& room) const;
   void append(const one& k, bytes_view text, made_key& key, std::size_t enough) const;
 
   std::vector<one> keys_;
+  bool csv_;
   bool made_;
   bool reverse_;  // order of entries: made keys are as they are to be in it
   std::byte separator_;

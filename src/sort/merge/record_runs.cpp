@@ -169,7 +169,8 @@ void record_runs::put(const run_record& r, record_writer& to) {
   const bool counts = ctx_.job.options.count;
   if (counts && text) {
     char head[24];
-    const auto n = static_cast<std::size_t>(fmt::format_to(head, "{}\t", r.count) - head);
+    const auto n = static_cast<std::size_t>(
+        fmt::format_to(head, "{}{}", r.count, ctx_.layout.count_end()) - head);
     std::memcpy(to.place(n), head, n);
   }
   if (counts && text && ctx_.layout.order().made()) {
@@ -202,7 +203,7 @@ void record_runs::merge(const os::file& out, outcome& o) {
   reduce_runs(ctx_, all_, fan_in,
               [&](record_writer& to, std::span<const record_run> some) { merge_frames(to, some); });
   record_writer to(ctx_, out, sort_stage::merge_write, sort_stage::merge_other,
-                   ctx_.plan.header_bytes);
+                   ctx_.plan.output_header_bytes);
   if (ctx_.job.stopped() || !to.reserve()) return;
   if (!empty()) merge_last(to, o);
   to.finish();

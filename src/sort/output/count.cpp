@@ -51,7 +51,7 @@ void group_counter::take(std::span<entry> sorted) {
 void group_counter::close_group() {
   const bool is_text = ctx_.job.options.format == record_format::lines;
   if (is_text) {
-    const std::string head = fmt::format("{}\t", count_);
+    const std::string head = fmt::format("{}{}", count_, ctx_.layout.count_end());
     append(std::as_bytes(std::span(head)));
   }
   if (const auto key = ctx_.layout.whole_key(first_)) {
@@ -110,20 +110,38 @@ void group_counter::finish(outcome& o) {
   o.bytes_written = written_;
 }
 
+namespace {
+
+/// Makes the keys of `o` those of lines that --count has written.
+void put_behind_count(sort_options& o) {
+  constexpr unsigned kBehindCount = 2;  // the field
+  if (o.csv && !o.keys.empty()) {
+    unsigned column = kBehindCount;
+    for (sort_key& k : o.keys) {
+      k.column.clear();
+      k.first_field = k.last_field = column++;
+    }
+    return;
+  }
+  if (!o.csv) o.separator = '\t';
+  // The text of the keys is all behind the tab. Several keys cannot be told apart there.
+  sort_key text = o.keys.size() == 1 ? o.keys.front() : sort_key{.reverse = o.reverse};
+  text.first_field = kBehindCount;
+  text.first_char = 1;
+  text.last_field = text.last_char = 0;
+  text.skips_blanks = false;
+  o.keys = {text};
+}
+
+}  // namespace
+
 sort_options options_of_counts(const sort_options& counted) {
   sort_options o = counted;
   o.count = false;
   o.unique = true;
   o.top = 0;
   if (o.format == record_format::lines) {
-    o.separator = '\t';
-    // The text of the keys is all behind the tab. Several keys cannot be told apart there.
-    sort_key text = o.keys.size() == 1 ? o.keys.front() : sort_key{.reverse = o.reverse};
-    text.first_field = 2;
-    text.first_char = 1;
-    text.last_field = text.last_char = 0;
-    text.skips_blanks = false;
-    o.keys = {text};
+    put_behind_count(o);
   } else {
     o.format = record_format::fixed;
     o.record_bytes = o.key_bytes + sizeof(std::uint64_t);

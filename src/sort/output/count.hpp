@@ -21,7 +21,7 @@ class group_counter final : public sink {
         out_(out),
         stage_(write_stage),
         records_(records),
-        written_(ctx.plan.header_bytes) {}
+        written_(ctx.plan.output_header_bytes) {}
 
   bool reserve() override;
   void take(std::span<entry> sorted) override;

@@ -20,7 +20,7 @@ output::output(const context& ctx, const os::file& out, sort_stage write_stage)
       write_stage_(write_stage),
       batch_(ctx),
       gather_(ctx),
-      written_(ctx.plan.header_bytes) {}
+      written_(ctx.plan.output_header_bytes) {}
 
 output::~output() = default;
 

@@ -59,7 +59,8 @@ struct plan {
   std::size_t merge_buffer_bytes = 0;   ///< shared by the runs of one merge
   std::size_t piece_bytes = 0;          ///< of the input, sorted in memory and written as a run of
                                         ///< records at a time; 0: runs hold entries
-  std::uint64_t header_bytes = 0;       ///< at the front of input and output, not sorted
+  std::uint64_t header_bytes = 0;       ///< at the front of the input, not sorted
+  std::uint64_t output_header_bytes = 0;  ///< at the front of the output; as many, but with --count
   std::uint64_t mapping_memory_bytes = 0;  ///< if an in-place sort cannot map its input: a limit
                                            ///< with which it could
 };

@@ -7,6 +7,7 @@
 
 #include "device/stream.hpp"
 #include "os/thread_pool.hpp"
+#include "sort/keys/record_ends.hpp"
 
 namespace isotherm::sort {
 
@@ -145,7 +146,7 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
   device::stream stream(ctx_.job.emulation, device::access::sequential_read);
   std::size_t n = 0;
   std::uint64_t counted = 0;
-  const char line_end = ctx_.job.options.line_end;
+  record_ends ends(ctx_.job.options);
   std::uint64_t scan = at_;  // [at_, scan) has no end of a line
   while (n < target.size() && at_ < until && !ctx_.job.stopped()) {
     const std::uint64_t begin = scan;
@@ -155,10 +156,9 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
     if (text == nullptr) return 0;
     std::size_t done = 0;
     while (n < target.size() && at_ < until) {
-      const void* found = std::memchr(text + done, line_end, bytes - done);
-      if (found == nullptr) break;
-      const auto newline = static_cast<std::size_t>(static_cast<const std::byte*>(found) - text);
-      const std::uint64_t end = begin + newline + 1;
+      const std::size_t length = ends.find({text + done, bytes - done});
+      if (length == 0) break;
+      const std::uint64_t end = begin + done + length;
       if (at_ >= begin) {
         target[n++] = take(text + (at_ - begin), at_, end - at_);
       } else {
@@ -171,13 +171,14 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
         break;
       }
       at_ = end;
-      done = newline + 1;
+      done += length;
     }
     const bool full = n == target.size() || at_ >= until;
     if (done <= bytes) {
       // The next window begins with the line that this one cuts, unless the line is too long.
       const bool whole_lines = at_ > begin && begin + bytes < ctx_.input.size();
       scan = full || whole_lines ? at_ : begin + bytes;
+      if (scan == at_) ends.restart();
     }
     const std::uint64_t used = full ? std::min<std::uint64_t>(bytes, at_ - begin) : bytes;
     stream.touched(1, used);
@@ -185,12 +186,23 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
     ctx_.job.count(sort_stage::run_read, calls ? view.fetched() - counted : used, 0);
     counted = view.fetched();
     ctx_.job.progress(sort_stage::run_read, begin + used, ctx_.input.size());
+    if (scan >= ctx_.input.size() && ends.within_quotes()) return refuse_open_quote(n);
     if (scan >= ctx_.input.size() && at_ < ctx_.input.size() && n < target.size()) {
       n += finish_line(at_, ctx_.input.size() + 1, target[n]);  // the last line has no newline
       at_ = ctx_.input.size();
     }
   }
   return ctx_.job.stopped() ? 0 : n;
+}
+
+/// Fails the job: the row behind `n` others of this load opens a quote that is not closed.
+std::size_t loader::refuse_open_quote(std::size_t n) {
+  ctx_.job.fail(
+      {fmt::format("row {} of the input, from byte {} on, opens a quote that is not closed: close "
+                   "or double it, or sort lines without --csv",
+                   ctx_.job.options.header_lines + records_ + n + 1, at_),
+       0});
+  return 0;
 }
 
 /// Makes the entry of a line that no single window holds; `end` is the offset behind its newline.

@@ -45,6 +45,7 @@ class loader {
   std::size_t load_klv(std::span<entry> target, std::uint64_t until);
   std::size_t load_lines(std::span<entry> target, std::uint64_t until);
   entry take(const std::byte* record, std::uint64_t offset, std::uint64_t bytes);
+  std::size_t refuse_open_quote(std::size_t n);
   std::size_t finish_line(std::uint64_t start, std::uint64_t end, entry& target);
 
   const context ctx_;

@@ -13,7 +13,7 @@ namespace isotherm::sort {
 class record_blocks {
  public:
   /// Prepares to read `ctx`'s input. A line longer than `most_bytes` ends the reading, as a klv
-  /// record larger than kThreadScratchBytes does.
+  /// record or a row larger than kThreadScratchBytes does.
   record_blocks(const context& ctx, std::uint64_t most_bytes)
       : ctx_(ctx), most_bytes_(most_bytes), at_(ctx.plan.header_bytes) {}
 
@@ -31,6 +31,7 @@ class record_blocks {
  private:
   std::uint64_t end_of_block(std::vector<std::byte>& room);
   std::uint64_t end_of_line(std::uint64_t from);
+  std::uint64_t end_of_row(std::vector<std::byte>& room);
   std::uint64_t end_of_klv(std::vector<std::byte>& room);
   bool read(std::vector<std::byte>& room, std::uint64_t offset, std::uint64_t bytes);
 

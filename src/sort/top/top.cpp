@@ -12,6 +12,7 @@
 
 #include "base/atomic.hpp"
 #include "os/thread_pool.hpp"
+#include "sort/keys/record_ends.hpp"
 #include "sort/top/blocks.hpp"
 #include "sort/top/candidates.hpp"
 
@@ -34,16 +35,21 @@ std::uint64_t offer_fixed(const context& ctx, const record_blocks::block& b, can
   return records;
 }
 
+/// Returns the line at the front of `rest`, without its end.
+bytes_view line_at(bytes_view rest, record_ends& ends) {
+  const std::size_t n = ends.find(rest);
+  return rest.first((n != 0 ? n : rest.size()) - 1);  // 0: the input has changed
+}
+
 std::uint64_t offer_lines(const context& ctx, const record_blocks::block& b, candidates& to) {
   const key_order& order = ctx.layout.order();
-  const char line_end = ctx.job.options.line_end;
+  record_ends ends(ctx.job.options);
   const std::byte* const end = b.bytes.data() + b.bytes.size();
   std::uint64_t records = 0;
   made_key made;
   candidate c;
   for (const std::byte* at = b.bytes.data(); at < end; at += c.bytes, ++records) {
-    const void* found = std::memchr(at, line_end, static_cast<std::size_t>(end - at));
-    const bytes_view line(at, static_cast<const std::byte*>(found));
+    const bytes_view line = line_at({at, end}, ends);
     const part key = order.made() ? part{} : order.find(line);
     if (order.made()) order.make(line, made);
     c.first = at;
@@ -81,13 +87,13 @@ offering offering_of(record_format format) {
 class writer {
  public:
   writer(const context& ctx, const os::file& out)
-      : ctx_(ctx), out_(out), written_(ctx.plan.header_bytes) {}
+      : ctx_(ctx), out_(out), written_(ctx.plan.output_header_bytes) {}
 
   void write(const candidate& c, std::uint64_t count) {
     const bool counts = ctx_.job.options.count;
     const bool text = ctx_.job.options.format == record_format::lines;
     if (counts && text) {
-      const std::string head = fmt::format("{}\t", count);
+      const std::string head = fmt::format("{}{}", count, ctx_.layout.count_end());
       append(std::as_bytes(std::span(head)));
     }
     if (counts && ctx_.layout.order().made()) {

@@ -4,6 +4,7 @@
     lines_test.py ISOTHERM
 """
 
+import gzip
 import itertools
 import pathlib
 import subprocess
@@ -77,6 +78,22 @@ class SortLines(unittest.TestCase):
             self.assertEqual(sort(*flags, given=text).stdout, wanted)
         told = sort('-c', '--header', '1', given=b'b\na\nc\nb\n')
         self.assertEqual((told.returncode, told.stderr), (1, b'isotherm: -:4: disorder: b\n'))
+
+    def test_leaves_out_the_headers_of_other_inputs(self):
+        one, two, none = self.at / 'one', self.at / 'two', self.at / 'none'
+        none.write_bytes(b'')
+        one.write_bytes(b'name\n----\npear\nfig')
+        two.write_bytes(b'NAME\n####\nplum\napple\n')
+        for words, wanted in (([one, two], b'name\n----\napple\nfig\npear\nplum\n'),
+                              ([none, two, one], b'NAME\n####\napple\nfig\npear\nplum\n'),
+                              (['--memory', '32mb', '-r', one, two, none],
+                               b'name\n----\nplum\npear\nfig\napple\n'),
+                              (['--top', '1', '-', two], b'x\napple\n')):
+            told = sort('--header', '2', *words, given=b'x')
+            self.assertEqual(told.stdout, wanted, (words, told.stderr))
+        two.write_bytes(gzip.compress(b'h' * 3000000 + b'\0h\0b\0a'))
+        one.write_bytes(b'1\0002\0c')
+        self.assertEqual(sort('-z', '--header', '2', one, two).stdout, b'1\0002\0a\0b\0c\0')
 
     def test_says_where_the_input_is_out_of_order(self):
         at = self.at / 'lines'
