@@ -131,6 +131,19 @@ option command::add_switch(const std::string& names, bool& value, const std::str
   return option(described_->add_flag(names, value, help));
 }
 
+option command::add_switch(const std::string& names, std::string& value,
+                           const std::vector<std::string>& words, const std::string& help) const {
+  static constexpr std::string_view kBare = "true";  // the library's word for a flag alone
+  const auto read = [words](std::string& given) -> std::string {
+    if (given == kBare) given = words.front();
+    const bool known = std::ranges::find(words, given) != words.end();
+    return known ? "" : fmt::format("'{}' is not one of {}", given, fmt::join(words, ", "));
+  };
+  auto* const added = described_->add_flag(names, value, help);
+  added->transform(CLI::Validator(read, ""))->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  return option(added);
+}
+
 option command::add_action(const std::string& names, std::function<void()> set,
                            const std::string& help) const {
   return option(described_->add_flag_callback(names, std::move(set), help));

@@ -121,6 +121,10 @@ class command {
                     const std::string& help) const;
   /// A flag without a value.
   option add_switch(const std::string& names, bool& value, const std::string& help) const;
+  /// A flag that may name one of `words` behind an equals sign: --flag is --flag=FIRST. Without it
+  /// `value` stays empty.
+  option add_switch(const std::string& names, std::string& value,
+                    const std::vector<std::string>& words, const std::string& help) const;
 
  private:
   struct range {

@@ -63,19 +63,20 @@ void add_method_options(command c, sort_options& o) {
 /// Reads the names of inputs that --files0-from tells of.
 std::vector<std::string> named_inputs(const sort_arguments& a) {
   if (!a.inputs.empty()) refuse_words("--files0-from names the inputs: name no others");
-  std::ifstream in(os::spelled_out(a.names, STDIN_FILENO), std::ios::binary);
+  const std::string& from = *a.names;
+  std::ifstream in(os::spelled_out(from, STDIN_FILENO), std::ios::binary);
   std::vector<std::string> names;
   for (std::string name; std::getline(in, name, '\0');) {
-    if (name.empty()) fail("--files0-from " + a.names + ": a name is empty");
-    if (name == "-" && a.names == "-") {
+    if (name.empty()) fail("--files0-from " + from + ": a name is empty");
+    if (name == "-" && from == "-") {
       fail("--files0-from -: standard input has the names: name another input than -");
     }
     names.push_back(name);
   }
   if (in.bad() || !in.eof()) {
-    fail(base::system_error("cannot read " + a.names, errno).message);
+    fail(base::system_error("--files0-from: cannot read " + from, errno).message);
   }
-  if (names.empty()) fail("--files0-from " + a.names + ": it names no input");
+  if (names.empty()) fail("--files0-from " + from + ": it names no input");
   return names;
 }
 
@@ -110,9 +111,10 @@ void add_sort_arguments(command c, sort_arguments& a) {
       "holds its records (with --unique or --top the order, with --count the sum of counts)");
   c.add_switch("-m,--merge", a.merge,
                "inputs are in order already: they are sorted all the same, to the same result");
-  const option check = c.add_switch(
-      "-c,--check", a.check, "do not sort: say where the input is out of order, with status 1");
-  c.add_switch("-C", a.check_silently, "as -c, but say nothing").excludes(check);
+  c.add_switch("-c,--check", a.check, {"diagnose-first", "quiet", "silent"},
+               "do not sort: say where the input is out of order, with status 1; --check=quiet and "
+               "--check=silent say nothing");
+  c.add_switch("-C", a.check_silently, "the same as --check=quiet");
   const option plans =
       c.add_switch("--explain", a.explain,
                    "print what each algorithm would take on an emulated device, and do not sort");
@@ -132,8 +134,13 @@ void understand_order(sort_arguments& a) {
 void understand(sort_arguments& a) {
   auto& o = a.options;
   understand_order(a);
-  if (!a.names.empty()) a.inputs = named_inputs(a);
+  if (a.names) a.inputs = named_inputs(a);
   if (a.inputs.empty()) a.inputs.emplace_back("-");
+  if (!a.check.empty() && a.check != "diagnose-first") {
+    a.check_silently = true;
+  } else if (!a.check.empty() && a.check_silently) {
+    refuse_words("-c and -C: choose one of them");
+  }
   if (a.output.empty()) refuse_words("-o: name a file, or - for standard output");
   if (a.as_it_is) o.unpack = false;
   if (a.not_durable) o.durable = false;

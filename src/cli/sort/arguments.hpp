@@ -17,13 +17,17 @@ namespace isotherm::cli {
 struct sort_arguments {
   sort_options options;
   std::vector<std::string> inputs;
-  std::string output = "-", names, json;
+  std::string output = "-", json;
+  std::optional<std::string> names;
   cli::resources resources;
   std::vector<std::string> keys;
   std::string key_letters;  // options of keys that have none
+  std::string kind;         // a word of --sort
+  std::optional<std::string> random_source;
   std::optional<std::uint64_t> record_bytes;
-  bool check = false, check_silently = false;
-  bool merge = false;  ///< accepted, and needed for nothing
+  std::string check;            // a word of --check; empty: the input is sorted, but for -C
+  bool check_silently = false;  // -C
+  bool merge = false;           ///< accepted, and needed for nothing
   bool klv = false, zero_terminated = false, progress = false, explain = false, not_durable = false;
   bool as_it_is = false;
 };

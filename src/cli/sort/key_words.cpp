@@ -24,6 +24,15 @@ std::optional<key_kind> kind_of(char letter) {
   return found == std::end(kKinds) ? std::nullopt : std::optional(found->second);
 }
 
+/// The order of a key that has two letters; none if they exclude each other. As in GNU sort, a
+/// random order leaves nothing for V to order.
+std::optional<key_kind> joined_kind(key_kind one, key_kind other) {
+  using enum key_kind;
+  if (one == text || one == other) return other;
+  const auto is_free = [](key_kind kind) { return kind == version || kind == random; };
+  return is_free(one) && is_free(other) ? std::optional(random) : std::nullopt;
+}
+
 bool* switch_of(char letter, sort_key& key, place side) {
   switch (letter) {
     case 'b':
@@ -93,10 +102,9 @@ base::result<void> take_options(std::string_view& letters, sort_key& key, place 
     }
     const auto kind = kind_of(letters.front());
     if (!kind) break;
-    if (key.kind != key_kind::text && key.kind != *kind) {
-      return refused("of g, h, M, n, R and V only one can order a key");
-    }
-    key.kind = *kind;
+    const auto joined = joined_kind(key.kind, *kind);
+    if (!joined) return refused("of g, h, M, n, R and V only one can order a key");
+    key.kind = *joined;
   }
   const bool reads_value =
       key.kind != key_kind::text && key.kind != key_kind::version && key.kind != key_kind::random;

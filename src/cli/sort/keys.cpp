@@ -1,10 +1,14 @@
 #include "cli/sort/keys.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
 #include <random>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/fail.hpp"
 #include "cli/sort/column_words.hpp"
@@ -20,6 +24,26 @@ base::result<void> take_separator(const std::string& word, sort_options& o) {
   }
   o.separator = word == "\\t" ? '\t' : word == "\\0" ? '\0' : word[0];
   return {};
+}
+
+struct kind_word {
+  const char* word;
+  char letter;
+};
+constexpr kind_word kKindWords[] = {{"general-numeric", 'g'}, {"human-numeric", 'h'},
+                                    {"month", 'M'},           {"numeric", 'n'},
+                                    {"random", 'R'},          {"version", 'V'}};
+
+/// Reads the seed of a random order from the front of `file`. A file that is too short fails the
+/// command.
+std::uint64_t seed_in(const std::string& file) {
+  std::uint64_t seed = 0;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) fail(base::system_error("--random-source: cannot read " + file, errno).message);
+  if (!in.read(reinterpret_cast<char*>(&seed), sizeof seed)) {
+    fail("--random-source " + file + ": a random order takes 8 bytes: name a longer file");
+  }
+  return seed;
 }
 
 }  // namespace
@@ -55,12 +79,21 @@ void add_key_flags(command c, sort_arguments& a) {
        }) {
     c.add_action(names, [&a, letter = names[1]] { a.key_letters += letter; }, help);
   }
+  std::vector<std::string> words;
+  for (const kind_word& each : kKindWords) words.emplace_back(each.word);
+  c.add_choice("--sort", a.kind, words, "order of the keys: the flag of that name");
+  c.add("--random-source", a.random_source,
+        "file whose first 8 bytes choose the random order, so that it can be made again")
+      .value_name("FILE");
 }
 
 void understand_keys(sort_arguments& a) {
   auto& o = a.options;
   if (a.zero_terminated) o.line_end = '\0';
   sort_key all;
+  for (const kind_word& each : kKindWords) {
+    if (a.kind == each.word) a.key_letters += each.letter;
+  }
   std::string_view letters = a.key_letters;
   if (const auto r = take_options(letters, all, place::begin); !r) refuse_words(r.error().message);
   all.end_skips_blanks = all.skips_blanks;
@@ -80,7 +113,9 @@ void understand_keys(sort_arguments& a) {
   o.keys = std::move(*keys);
   const auto is_named = [](const sort_key& k) { return !k.column.empty(); };
   if (o.header_lines == 0 && std::ranges::any_of(o.keys, is_named)) o.header_lines = 1;
-  o.random_seed = std::random_device()() | std::uint64_t{std::random_device()()} << 32;
+  o.random_seed = a.random_source
+                      ? seed_in(*a.random_source)
+                      : std::random_device()() | std::uint64_t{std::random_device()()} << 32;
 }
 
 }  // namespace isotherm::cli

@@ -75,15 +75,15 @@ void add_resources(command c, resources& r, sort_options& o) {
 }
 
 void understand(const resources& r, sort_options& o) {
-  if (!r.memory.empty()) {
-    const auto bytes = base::parse_bytes(r.memory);
-    if (!bytes) refuse_words("--memory is '" + r.memory + "', but takes bytes, 64mb or 4gb");
+  if (r.memory) {
+    const auto bytes = base::parse_bytes(*r.memory);
+    if (!bytes) refuse_words("--memory is '" + *r.memory + "', but takes bytes, 64mb or 4gb");
     if (*bytes == 0) refuse_words("--memory 0 is too little: 32mb will do");
     o.memory_bytes = *bytes;
   }
-  if (!r.buffer_size.empty()) {
-    const auto bytes = parse_buffer_size(r.buffer_size);
-    if (!bytes) refuse_words("-S is '" + r.buffer_size + "', but takes 50%, 512M, 2G or KiB");
+  if (r.buffer_size) {
+    const auto bytes = parse_buffer_size(*r.buffer_size);
+    if (!bytes) refuse_words("-S is '" + *r.buffer_size + "', but takes 50%, 512M, 2G or KiB");
     o.memory_bytes = std::max(*bytes, kLeastBufferSize);
   }
   for (unsigned* threads : {&o.read_threads, &o.write_threads, &o.sort_threads}) {

@@ -2,6 +2,7 @@
 // processors.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace isotherm::cli {
 
 /// The flags, as given.
 struct resources {
-  std::string memory, buffer_size;
+  std::optional<std::string> memory, buffer_size;
   std::vector<std::string> directories;
   unsigned parallel = 0;
 };

@@ -71,7 +71,7 @@ void explain(const sort_arguments& a) {
 
 /// Says where the input is out of order, and ends with status 1 then.
 void check_order(const sort_arguments& a) {
-  const std::string_view flag = a.check ? "-c" : "-C";
+  const std::string_view flag = a.check_silently ? "-C" : "-c";
   if (a.inputs.size() > 1) refuse_words(fmt::format("{}: name one input", flag));
   if (a.output != "-") refuse_words(fmt::format("{} writes nothing: leave out -o", flag));
   const auto found = find_disorder(a.inputs.front(), a.options);
@@ -93,7 +93,7 @@ void run(sort_arguments& a) {
   auto& o = a.options;
   understand(a);
   if (a.explain) return explain(a);
-  if (a.check || a.check_silently) {
+  if (!a.check.empty() || a.check_silently) {
     o.stop = catch_signals();
     return check_order(a);
   }

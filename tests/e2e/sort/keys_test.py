@@ -138,6 +138,38 @@ class SortKeys(unittest.TestCase):
             orders.add(tuple(firsts))
         self.assertGreater(len(orders), 1)
 
+    def test_words_name_orders(self):
+        lines = Lines(SEED)
+        given = lines.text(None, '\n')
+        words = ['numeric', 'general-numeric', 'human-numeric', 'month', 'version']
+        for word, more in itertools.product(words, ([], ['-r'], ['-k', '2,2'])):
+            wanted = run('sort', f'--sort={word}', *more, given=given)
+            told = run(ISOTHERM, 'sort', f'--sort={word}', *more, given=given)
+            self.assertTrue(told.stdout == wanted.stdout, (SEED, word, more, told.stderr))
+        for flags in (['-n', '--sort=month'], ['--sort=x'], ['--sort='], ['-nR'], ['-nV']):
+            self.assertEqual(run(ISOTHERM, 'sort', *flags).returncode, 2, flags)
+            self.assertEqual(run('sort', *flags).returncode != 0, True, flags)
+
+    def test_a_source_of_randomness_gives_one_order(self):
+        given = b''.join(b'%d\n' % (n % 300) for n in range(1000))
+        source, other = self.file.with_name('source'), self.file.with_name('other')
+        source.write_bytes(b'12345678 and more')
+        other.write_bytes(b'12345679')
+        first = run(ISOTHERM, 'sort', '-R', '--random-source', source, given=given).stdout
+        self.assertEqual(sorted(first.split()), sorted(given.split()))
+        for flags, same in ((['-R'], True), (['--sort=random'], True), (['-VR'], True),
+                            (['-R', '--random-source', other], False)):
+            flags = [*flags, *(['--random-source', source] if same else [])]
+            told = run(ISOTHERM, 'sort', *flags, given=given)
+            self.assertEqual(told.stdout == first, same, (flags, told.stderr))
+            valid = run(ISOTHERM, 'valsort', *flags, '-', given=first).returncode
+            self.assertEqual(valid == 0, same, flags)
+        self.assertEqual(run('sort', '-VR', given=given).returncode, 0)
+        other.write_bytes(b'1234567')
+        for flags in (['--random-source', other], ['--random-source', self.file]):
+            told = run(ISOTHERM, 'sort', '-R', *flags)
+            self.assertEqual((told.returncode, told.stderr.count(b'\n')), (1, 1), told)
+
     def test_counts_keys_by_their_order(self):
         given = b'b 07 x\na 7 y\nc 10 z\n'
         told = run(ISOTHERM, 'sort', '--count', '--verify', '-n', '-k', '2,2', given=given)
@@ -145,6 +177,9 @@ class SortKeys(unittest.TestCase):
         told = run(ISOTHERM, 'sort', '--count', '--verify', '-t', ' ', '-k', '2,2n', '-k', '1,1r',
                    given=given)
         self.assertEqual(told.stdout, b'1\t07 b\n1\t7 a\n1\t10 c\n', told.stderr)
+        for flags in ([], ['--memory', '32mb', '--algorithm', 'mergepass'], ['--top', '3']):
+            told = run(ISOTHERM, 'sort', '--count', *flags, '-k', '3,3', '-k', '1,1n', given=given)
+            self.assertEqual(told.stdout, b'1\t x\tb\n1\t y\ta\n1\t z\tc\n', told.stderr)
 
     def check_numbers(self, code, numbers, front, back, flags):
         """Sorts records of a number between `front` and as many of the bytes of `back` as given."""

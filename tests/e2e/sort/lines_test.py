@@ -115,7 +115,12 @@ class SortLines(unittest.TestCase):
             told = sort('-C', *flags, at)
             self.assertEqual((told.returncode, told.stderr), (gnu.returncode, b''))
             self.assertEqual(sort('-C', *flags, given=given).returncode, gnu.returncode)
-        for flags in (['-c', '-C', at], ['-c', at, at], ['-c', at, '-o', at],
+            for word in ('quiet', 'silent', 'diagnose-first'):
+                again = sort(f'--check={word}', *flags, at)
+                self.assertEqual((again.returncode, again.stderr),
+                                 (gnu.returncode, wanted if word == 'diagnose-first' else b''))
+        self.assertEqual(sort('--check', '-C', '--check=quiet', given=b'a\n').returncode, 0)
+        for flags in (['--check=loud', at], ['-c', '-C', at], ['-c', at, at], ['-c', at, '-o', at],
                       ['-c', self.at / 'none']):
             told = sort(*flags)
             self.assertEqual((told.returncode, told.stderr.count(b'\n')), (2, 1), (flags, told))

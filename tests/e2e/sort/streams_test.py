@@ -168,6 +168,9 @@ def flags_of_gnu_sort(d, data, expected):
     refused("names no input", "--files0-from", d + "/names")
     refused("name no others", "--files0-from", d + "/names", d + "/in", status=2)
     refused("cannot read", "--files0-from", d + "/none")
+    refused("cannot read", "--files0-from", "")
+    refused("but takes 50%", "-S", "", d + "/in", status=2)
+    refused("but takes bytes", "--memory", "", d + "/in", status=2)
     assert good(d + "/in", "--parallel", "3", "-S", "50%") == expected
     for size, least in (("1k", 32 << 20), ("40M", 40 << 20), ("65536", 64 << 20), ("1G", 1 << 30)):
         said = good(d + "/in", "-o", d + "/out", "--json", "-", "-S", size).decode()
