@@ -1,4 +1,4 @@
-"""Sorts beside their peers; rows of sort_shapes are of this kind too."""
+"""Sorts beside their peers."""
 from isotherm_report.compared import Comparison, Figure, sections_of
 from isotherm_report.kinds import Kind
 
@@ -13,8 +13,7 @@ KINDS = (
 
 COMPARISONS = (
     Comparison(
-        'sort-beside', lambda d: 'Sorting other shapes beside what people use'
-        if d.get('experiment') == 'sort shapes' else 'Sorting beside its peers',
+        'sort-beside', lambda d: 'Sorting beside its peers',
         lambda d: d['what'], lambda d: d['side'],
         (Figure('seconds', lambda d: [d['seconds']]),
          Figure('peak MiB', lambda d: [d['peak_bytes'] / 2**20] if 'peak_bytes' in d else [],

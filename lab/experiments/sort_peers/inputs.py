@@ -1,6 +1,7 @@
 """Inputs of the named cases, always the same. A kind makes some lines, or bytes, at a time."""
 import base64
 import random
+import struct
 
 SEED = 1
 MANY = 10_000  # lines at a time
@@ -38,13 +39,20 @@ def long(r, _):
     return ''.join(f'{r.getrandbits(64):016x}{"v" * 483}\n' for _ in range(MANY)).encode()
 
 
+def klv(r, _):
+    """Records with values of 1 to 100 KB."""
+    values = (r.randrange(1000, 100_000) for _ in range(100))
+    return b''.join(r.randbytes(10) + struct.pack('<I', n) + r.randbytes(n) for n in values)
+
+
 def randomly(r, _):
     return r.randbytes(1_000_000)
 
 
 # Kind: what makes it, megabytes.
 KINDS = {'csv': (csv, 520), 'urls': (urls, 650), 'tiny': (tiny, 413), 'repeated': (repeated, 400),
-         'long': (long, 400), 'records': (randomly, 1000), 'integers': (randomly, 400)}
+         'long': (long, 400), 'klv': (klv, 500), 'records': (randomly, 1000),
+         'integers': (randomly, 400)}
 
 
 def make(kind, path, megabytes):

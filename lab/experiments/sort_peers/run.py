@@ -14,7 +14,10 @@ disk, except with --sync: then everybody does. --cold drops the input from the p
 each run. --order sorted or reversed gives inputs that are in order already, or the wrong way round.
 
 --case, as often as you like, measures a named case of cases.py: CSV, URLs and other inputs that
-inputs.py makes with a fixed seed, in limited memory, beside GNU sort, DuckDB or numpy.
+inputs.py makes with a fixed seed, in limited memory, beside GNU sort, uutils sort, DuckDB,
+ClickHouse (chdb) and Polars; integers beside numpy, klv records beside ten lines of Python. --check
+compares the outputs of the sorts of lines. A peer that is not installed is said, and left out.
+--table has a row for each case.
 
 Each round has the sides in an order of its own, and before each run --touch megabytes of page cache
 are written and given up: what a run finds of free memory is then the same for all.
@@ -38,6 +41,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
 import cases  # noqa: E402
 import files  # noqa: E402
+import rounds  # noqa: E402
 import saved  # noqa: E402
 import tree  # noqa: E402
 
@@ -166,10 +170,14 @@ def rank(side):
 def table(options):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     least = bound(options.profile, options.past_the_cache) if options.profile else None
-    for one in saved.rows(options.table):
-        if one.get('others_busy', 0) > options.quiet:
-            continue
-        groups[one['what'], one['megabytes']][one['side']].append(one['seconds'])
+    quiet = [one for one in saved.rows(options.table)
+             if one.get('others_busy', 0) <= options.quiet]
+    named = [one for one in quiet if 'peak_bytes' in one]
+    if named:
+        rounds.table(named)
+    for one in quiet:
+        if 'peak_bytes' not in one:
+            groups[one['what'], one['megabytes']][one['side']].append(one['seconds'])
     for (what, megabytes), sides in groups.items():
         ours = statistics.median(sides[min(sides, key=rank)])
         seconds_least = least * megabytes if least else None
@@ -186,9 +194,9 @@ def table(options):
 
 def measure_cases(options):
     for name in options.cases:
-        cases.measure(options, name)
+        rounds.measure(options, name)
     if not options.keep:
-        cases.forget(options, options.cases)
+        rounds.forget(options, options.cases)
 
 
 def main():
@@ -206,7 +214,9 @@ def main():
     parser.add_argument('--profile', help='of the same directory, for the lower bound')
     parser.add_argument('--past-the-cache', action='store_true',
                         help='the bound is that of the disk, not of the page cache')
-    parser.add_argument('--python', default=sys.executable, help='with duckdb, polars, pyarrow')
+    parser.add_argument('--python', default=sys.executable,
+                        help='with duckdb, chdb, polars, numpy, pyarrow')
+    parser.add_argument('--uutils', default='coreutils', help='program of uutils')
     parser.add_argument('--side', dest='sides', action='append')
     parser.add_argument('--keep', action='store_true', help='leave the inputs for the next call')
     parser.add_argument('--save', default='sort_peers.jsonl')
