@@ -9,6 +9,7 @@ STAGES = {'RUN read': '#0072b2', 'RUN sort': '#e69f00', 'RUN other': '#a6761d',
           'MERGE other': '#cc79a7', 'MERGE write': '#8c2d04', 'COPY': '#009e73',
           'CHECK': '#999999', 'SYNC': '#f0e442'}
 MOST_BARS = 16
+GIGA = 1e9
 
 # experiment -> (slower side, faster side, name of what the paper reports).
 PAIRS = {
@@ -79,6 +80,23 @@ def stages_plot(runs):
     return Plot(drawing.svg_of(made), 'Time of the stages of each sort; the median run of a side')
 
 
+def usage_plot(run):
+    """Bandwidth and processors over the time of a run (figures 5 and 6)."""
+    taken = run.data['samples']
+    at = [one['at'] for one in taken]
+    made, (bytes_, busy) = drawing.figure(rows=2, height=2.2, sharex=True)
+    for name, field in (('reads', 'read_bytes_s'), ('writes', 'write_bytes_s')):
+        bytes_.plot(at, [one[field] / GIGA for one in taken], label=name)
+    busy.plot(at, [one['processors'] for one in taken], color='#000000')
+    bytes_.set_ylabel('GB/s')
+    bytes_.set_title(name_of(run))
+    bytes_.legend(ncols=2)
+    busy.set_ylabel('processors busy')
+    busy.set_xlabel('seconds')
+    return Plot(drawing.svg_of(made),
+                'Bytes read and written in a second, each stage at its mean, and processors busy')
+
+
 def ratio_plot(name, sides):
     """The paper's pairs of an experiment, where both sides were run."""
     rows = [(slow, fast, papers.reported(paper)) for slow, fast, paper in PAIRS.get(name, [])
@@ -119,6 +137,7 @@ def section_of(name, runs):
     shown = [median_run(group) for group in sides.values()]
     for begin in range(0, len(shown), MOST_BARS):
         made.plots.append(stages_plot(shown[begin:begin + MOST_BARS]))
+    made.plots += [usage_plot(run) for run in shown if run.data.get('samples')]
     if made.is_emulated:
         devices = ', '.join(sorted(set(common.values_of(runs, 'device'))))
         made.notes.append(f'Emulated devices: {devices}. On one of a part of the bandwidth, work '

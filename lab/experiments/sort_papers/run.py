@@ -4,8 +4,13 @@
     lab/experiments/sort_papers/run.py run --dir /dev/shm --save runs.jsonl
     lab/experiments/sort_papers/run.py table runs.jsonl
 
-`run` measures alternately, a round at a time, and appends one JSON object a run; `table` prints
-medians, spreads and ratios. Ratios are of medians; times are those of an emulated device.
+`run` measures in rounds, each in an order of its own, and appends one JSON object a run; `table`
+prints medians, spreads and ratios. Ratios are of medians; times are those of an emulated device.
+
+    compliance     which BRAID letters each sort keeps (table 1), by the facts of its report
+    sizes          merge sort, OnePass and MergePass by the size of the input (figure 4)
+    usage          bandwidth and processors over time (figures 5 and 6): the stage of each moment,
+                   at its mean of the report, and samples of /proc
 
 A device of an eighth of the bandwidth leaves the work of a single thread at its full speed, so
 that it counts for an eighth of what it does on the real device. The column "whole" takes that back:
@@ -13,20 +18,20 @@ times of device stages times the scale, those of parallel work times the threads
 paper's 16, single-threaded merging as measured.
 """
 import argparse
-import collections
 import json
 import os
 import pathlib
-import statistics
+import random
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
+import braid  # noqa: E402
+import samples  # noqa: E402
 import saved  # noqa: E402
+import tables  # noqa: E402
 import tree  # noqa: E402
 
-DEVICE_STAGES = ('RUN read', 'RECORD read', 'RUN write', 'MERGE read', 'MERGE write', 'COPY')
-PAPER_THREADS = 16
 EXPERIMENTS = {}
 
 
@@ -36,9 +41,10 @@ def experiment(function):
 
 
 def side(algorithm, concurrency='no-io-overlap', value=90, device='pmem', others='',
-         compress='off'):
+         compress='off', share=1):
+    """`share` of --megabytes is the input's size."""
     return {'algorithm': algorithm, 'concurrency': concurrency, 'value': value, 'device': device,
-            'others': others, 'compress': compress}
+            'others': others, 'compress': compress, 'share': share}
 
 
 @experiment
@@ -79,41 +85,19 @@ def compression():
             for c in ('off', 'on', 'auto')]
 
 
-# The paper's ratio of the stage RUN read: sequential over strided loading of keys.
-RUN_READ = {
-    'values': [(f'pmsort+ {v}', f'mergepass {v}', text) for v, text in (
-        (10, '> 1 (fig. 9)'), (50, '> 1'), (90, '> 1'), (246, '> 1'), (502, 'up to 3'))],
-}
+@experiment
+def compliance():
+    return [side(*name.split(), value=v) for v in (90, 502) for name in braid.PAPER]
 
-# The paper's ratios, by experiment: (numerator, denominator, ratio in words).
-PAPER = {
-    'sortbenchmark': [
-        ('ems', 'onepass', '3 (fig. 4)'), ('ems', 'mergepass', '2 (fig. 4)'),
-        ('samplesort', 'ems', '2 (fig. 1)'), ('samplesort', 'onepass', '5')],
-    'concurrency': [
-        ('ems no-sync', 'ems no-io-overlap', '1.35 (25.7% faster)'),
-        ('pmsort+ no-sync', 'pmsort+ io-overlap', '1.16 (no-sync 16% slower)'),
-        ('pmsort+ io-overlap', 'mergepass no-io-overlap', '1.33 to 1.5 (33% faster)'),
-        ('mergepass io-overlap', 'mergepass no-io-overlap', 'up to 2 (50%)'),
-        ('pmsort no-io-overlap', 'mergepass no-io-overlap', '4'),
-        ('pmsort no-io-overlap', 'onepass no-io-overlap', '7')],
-    'values': [(f'ems {v}', f'{a} {v}', text) for v, one, merge in (
-        (10, '> 1', '< 1'), (50, '2', '> 1'), (90, '3', '2'), (246, '3', '2'), (502, '3', '2'))
-        for a, text in (('onepass', one), ('mergepass', merge), ('auto', 'best'))],
-    'devices': [(f'ems {d}', f'{a} {d}', text) for d, a, text in (
-        ('bd', 'onepass', '< 1'), ('bd', 'mergepass', '< 1'), ('bd', 'samplesort', '< 1'),
-        ('brd', 'onepass', 'the best'), ('brd', 'samplesort', '> 1'), ('brd', 'mergepass', '> 1'),
-        ('bard', 'onepass', '2, the best'), ('bard', 'mergepass', '> 1'),
-        ('bard', 'samplesort', '> mergepass'))],
-    'background': [
-        ('onepass readers=8', 'onepass alone', '1.45'), ('ems readers=8', 'ems alone', '1.25'),
-        ('onepass writers=8', 'onepass alone', 'up to 14'),
-        ('ems writers=8', 'ems alone', 'up to 14'),
-        ('ems writers=2', 'onepass writers=2', '> 2'),
-        ('ems writers=8', 'onepass writers=8', '> 2')],
-    'compression': [(f'{d} off', f'{d} {c}', 'not measured') for d in ('pmem', 'cmm-h')
-                    for c in ('on', 'auto')],
-}
+
+@experiment
+def sizes():
+    return [side(a, share=s) for s in (1 / 4, 1 / 2, 1, 2) for a in ('ems', 'onepass', 'mergepass')]
+
+
+@experiment
+def usage():
+    return [side(a) for a in ('ems', 'onepass', 'mergepass')]
 
 
 def label(name, one):
@@ -123,34 +107,51 @@ def label(name, one):
                 ' io-overlap' if one['concurrency'] == 'io-overlap' else ''),
             'background': f'{one["algorithm"]} {one["others"][1:] or "alone"}',
             'compression': f'{one["device"]} {one["compress"]}',
+            'compliance': f'{one["algorithm"]} {one["concurrency"]}, {one["value"]} B',
+            'sizes': f'{one["algorithm"]} {one["share"]:g}',
             }.get(name, one['algorithm'])
 
 
-def measure(options, name, one, bytes_):
+def memory_of(one, bytes_):
+    """Index maps run in memory that lets the emulated device be mapped; merge sorts in a quarter of
+    the input, so that they merge, and auto has no more."""
+    if one['algorithm'] in ('ems', 'auto'):
+        return max(64 << 20, bytes_ // 4)
+    return 3 * bytes_ + (256 << 20)
+
+
+def input_of(options, one):
+    """The input, of about so many bytes, and its size."""
     record = 10 + one['value']
-    source = pathlib.Path(options.dir) / f'sort_papers.{record}.in'
-    target = pathlib.Path(options.dir) / 'sort_papers.out'
+    bytes_ = int(options.megabytes * 10**6 * one['share']) // 100 * 100
+    source = pathlib.Path(options.dir) / f'sort_papers.{record}.{bytes_}.in'
     if not source.exists():
         # gensort's stream of bytes, cut into records of this size.
         subprocess.run([options.tool, 'gensort', str(bytes_ // 100), source], check=True)
         os.truncate(source, bytes_ // record * record)
+    return source, bytes_
+
+
+def measure(options, name, one):
+    source, bytes_ = input_of(options, one)
+    target = pathlib.Path(options.dir) / 'sort_papers.out'
     device = f'emu:{one["device"]}@{options.scale}{one["others"]}'
-    # Index maps run in memory that lets the emulated device be mapped; merge sorts in a quarter of
-    # the input, so that they merge, and auto has no more.
-    small = one['algorithm'] in ('ems', 'auto')
-    memory = max(64 << 20, bytes_ // 4) if small else 3 * bytes_ + (256 << 20)
-    command = [options.tool, 'sort', source, '-o', target, '--record', str(record),
-               '--device', device, '--algorithm', one['algorithm'], '--memory', str(memory),
-               '--concurrency', one['concurrency'], '--compress', one['compress'],
-               '--no-fsync', '--json', '-']
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
+    command = [options.tool, 'sort', source, '-o', target, '--record', str(10 + one['value']),
+               '--device', device, '--algorithm', one['algorithm'],
+               '--memory', str(memory_of(one, bytes_)), '--concurrency', one['concurrency'],
+               '--compress', one['compress'], '--no-fsync', '--json', '-']
+    said, status, taken = samples.watch(list(map(str, command)))
+    if status != 0:
         sys.exit(f'sort_papers: {" ".join(map(str, command))} failed')
-    if record == 100 and options.check:
+    if one['value'] == 90 and options.check:
         subprocess.run([options.tool, 'valsort', '-q', target], check=True)
     target.unlink()
-    found = json.loads(done.stdout)
-    found.update(side=label(name, one), scale=options.scale, value=one['value'])
+    found = json.loads(said)
+    found.update(side=label(name, one), scale=options.scale, value=one['value'],
+                 megabytes=bytes_ / 10**6)
+    if name == 'usage':
+        samples.add_bandwidth(taken, found)
+        found['samples'] = taken
     saved.append(options.save, name, **found)
     return found
 
@@ -163,67 +164,11 @@ def run(options):
         if options.device:
             sides = [one for one in sides if one['device'] == options.device]
         for _ in range(options.rounds):
-            for one in sides:
-                found = measure(options, name, one, options.megabytes * 10**6)
+            for one in random.sample(sides, len(sides)):
+                found = measure(options, name, one)
                 print(f'{name:14} {found["side"]:28} {found["seconds"]:7.3f} s', flush=True)
     for old in pathlib.Path(options.dir).glob('sort_papers.*.in'):
         old.unlink()
-
-
-def fraction(text):
-    top, _, bottom = text.partition('/')
-    return float(top) / float(bottom or 1)
-
-
-def whole(found):
-    """Seconds on the unscaled device with 16 threads, from the stages; None if stages overlap."""
-    if found['concurrency'] != 'no-io-overlap':
-        return None
-    share = found['sort_threads'] / PAPER_THREADS
-    stages = {s['stage']: s['seconds'] for s in found['stages']}
-    device = sum(stages.get(s, 0) for s in DEVICE_STAGES)
-    merging = stages.get('MERGE other', 0)
-    parallel = max(0, found['seconds'] - device - merging)
-    return device * fraction(found['scale']) + merging + parallel * share
-
-
-def stage_seconds(runs, stage):
-    return statistics.median(s['seconds'] for one in runs for s in one['stages']
-                             if s['stage'] == stage)
-
-
-def table(options):
-    groups = collections.defaultdict(lambda: collections.defaultdict(list))
-    for found in saved.rows(options.runs):
-        groups[found['experiment']][found['side']].append(found)
-    for name, sides in groups.items():
-        devices = sorted({one['device'] for runs in sides.values() for one in runs})
-        print(f'\n{name}, emulated: {", ".join(devices)}')
-        print(f'| {"side":28} | runs | seconds (spread) | RUN read s | device share |')
-        print('|---|---|---|---|---|')
-        for key, runs in sides.items():
-            seconds = [one['seconds'] for one in runs]
-            stages = {s['stage']: s for s in runs[-1]['stages']}
-            shares = ', '.join(f'{s["stage"]} {100 * s["device_share"]:.0f}%'
-                               for s in runs[-1]['stages'] if s['device_share'] > 0)
-            picked = f' -> {runs[-1]["algorithm"]}' if key.startswith('auto') else ''
-            print(f'| {key + picked:28} | {len(runs)} | {statistics.median(seconds):.2f} '
-                  f'({min(seconds):.2f} .. {max(seconds):.2f}) '
-                  f'| {stages.get("RUN read", {}).get("seconds", 0):.3f} | {shares} |')
-        print('| ratio | paper | here | whole |\n|---|---|---|---|')
-        for top, bottom, paper in PAPER.get(name, []):
-            if top not in sides or bottom not in sides:
-                continue
-            middle = [statistics.median(one['seconds'] for one in sides[s]) for s in (top, bottom)]
-            full = [[w for w in map(whole, sides[s]) if w] for s in (top, bottom)]
-            scaled = (f'{statistics.median(full[0]) / statistics.median(full[1]):.2f}'
-                      if all(full) else '')
-            print(f'| {top} / {bottom} | {paper} | {middle[0] / middle[1]:.2f} | {scaled} |')
-        for top, bottom, paper in RUN_READ.get(name, []):
-            if top in sides and bottom in sides:
-                ratio = stage_seconds(sides[top], 'RUN read') / stage_seconds(sides[bottom],
-                                                                              'RUN read')
-                print(f'| RUN read of {top} / {bottom} | {paper} | {ratio:.2f} | |')
 
 
 def main():
@@ -241,9 +186,9 @@ def main():
     runs.add_argument('--check', action='store_true', help='valsort each output, untimed')
     runs.add_argument('--save', default='sort_papers.jsonl')
     runs.set_defaults(call=run)
-    tables = commands.add_parser('table')
-    tables.add_argument('runs')
-    tables.set_defaults(call=table)
+    shown = commands.add_parser('table')
+    shown.add_argument('runs')
+    shown.set_defaults(call=lambda options: tables.show(options.runs))
     options = parser.parse_args()
     options.call(options)
 

@@ -1,4 +1,5 @@
 """The commands of the sides of a named case, and which sides this machine has."""
+import functools
 import os
 import pathlib
 import shutil
@@ -136,13 +137,18 @@ class Work:
         return status == 141 and '| head' in self.case.gnu
 
 
+@functools.cache
+def has_module(python, module):
+    return subprocess.run([python, '-c', f'import {module}'], check=False,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
 def lacking(options, side):
     """Why this side cannot run here; nothing if it can."""
     if side == 'uutils sort' and not shutil.which(options.uutils):
         return f'{options.uutils} is not there: cargo install coreutils --no-default-features ' \
                '--features sort, or name it (--uutils)'
     module = MODULES.get(side)
-    if module and subprocess.run([options.python, '-c', f'import {module}'], check=False,
-                                 stderr=subprocess.DEVNULL).returncode:
+    if module and not has_module(options.python, module):
         return f'{options.python} has no module {module}: install it, or name another (--python)'
     return ''
