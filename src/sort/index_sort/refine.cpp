@@ -12,6 +12,7 @@
 #include "base/atomic.hpp"
 #include "base/page.hpp"
 #include "os/thread_pool.hpp"
+#include "sort/index_sort/repeats.hpp"
 #include "sort/input/sort_entries.hpp"
 
 namespace isotherm::sort {
@@ -311,13 +312,18 @@ std::size_t refinement::worth_reading_ahead(std::span<const entry> some) const n
 
 std::size_t sort_run(const context& ctx, std::span<entry> entries, equal_keys equal) {
   const stage_timer timer(ctx.job, sort_stage::run_sort);
-  sort_entries(entries, ctx.job.readers, ctx.plan.sort_threads);
-  if (!ctx.layout.often_undecided() && equal == equal_keys::stay) return entries.size();
-  refinement(ctx, equal).order({entries});
+  repeats found(ctx);
+  const bool once = equal != equal_keys::stay;
+  const std::size_t n = once && found.possible() ? found.take_out(entries) : entries.size();
+  const std::span<entry> sorted = entries.first(n);
+  sort_entries(sorted, ctx.job.readers, ctx.plan.sort_threads);
+  if (!ctx.layout.often_undecided() && !once) return n;
+  refinement(ctx, equal).order({sorted});
+  if (equal == equal_keys::dropped) found.put_back(entries, n);
   if (equal != equal_keys::removed) return entries.size();
-  const auto kept = std::remove_if(entries.begin(), entries.end(),
+  const auto kept = std::remove_if(sorted.begin(), sorted.end(),
                                    [&](entry e) { return ctx.layout.entries().dropped(e); });
-  return static_cast<std::size_t>(kept - entries.begin());
+  return static_cast<std::size_t>(kept - sorted.begin());
 }
 
 }  // namespace isotherm::sort

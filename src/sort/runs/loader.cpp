@@ -8,6 +8,7 @@
 #include "device/stream.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/keys/record_ends.hpp"
+#include "sort/runs/line_parts.hpp"
 
 namespace isotherm::sort {
 
@@ -140,11 +141,13 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
   return ctx_.job.stopped() ? 0 : n;
 }
 
-/// On one thread, by a sequential scan: lines are found only by reading them.
+/// By a sequential scan: lines are found only by reading them. On one thread where they are not in
+/// memory.
 std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
+  std::size_t n = 0;
+  while (const std::size_t made = load_lines_by_all(ctx_, target.subspan(n), at_, until)) n += made;
   source_view view(ctx_.job, ctx_.input);
   device::stream stream(ctx_.job.emulation, device::access::sequential_read);
-  std::size_t n = 0;
   std::uint64_t counted = 0;
   record_ends ends(ctx_.job.options);
   std::uint64_t scan = at_;  // [at_, scan) has no end of a line
