@@ -79,14 +79,15 @@ def forget(options, names):
 
 
 def cell(rows, ours):
-    """Median, range, peak, and how many times ours."""
+    """Median, range, number of runs, peak, and how many times ours."""
     if not rows:
         return '-'
     seconds = [row['seconds'] for row in rows]
     middle = statistics.median(seconds)
     peak = max(row['peak_bytes'] for row in rows) // MIB
     over = f', {middle / ours:.1f}x' if ours and rows[0]['side'] != 'isotherm' else ''
-    return f'{middle:.2f} ({min(seconds):.2f}..{max(seconds):.2f}), {peak} MiB{over}'
+    return (f'{middle:.2f} ({min(seconds):.2f}..{max(seconds):.2f}; {len(rows)}), {peak} MiB'
+            f'{over}')
 
 
 def table(rows):
@@ -96,7 +97,7 @@ def table(rows):
         groups[row['what']][row['side']].append(row)
     sides = list(dict.fromkeys(['isotherm', *SAME, *(row['side'] for row in rows)]))
     sides = [side for side in sides if any(side in found for found in groups.values())]
-    print(f'| seconds, median (range); peak; times ours | {" | ".join(sides)} |')
+    print(f'| seconds, median (range; runs), peak, times ours | {" | ".join(sides)} |')
     print('|---' * (len(sides) + 1) + '|')
     for what, found in groups.items():
         ours = [row['seconds'] for row in found.get('isotherm', [])]
