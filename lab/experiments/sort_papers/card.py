@@ -31,6 +31,8 @@ PAIRS = {
                    ('ems writers=8', 'ems alone', 'sort-writers'),
                    ('ems writers=8', 'onepass writers=8', 'sort-writers-ratio')],
     'devices': [('ems bard', 'onepass bard', 'sort-bard')],
+    'sizes': [(f'ems {share}', f'{ours} {share}', paper) for share in ('0.25', '0.5', '1', '2')
+              for ours, paper in (('onepass', 'sort-onepass'), ('mergepass', 'sort-mergepass'))],
 }
 
 KINDS = (
