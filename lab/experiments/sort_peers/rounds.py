@@ -86,8 +86,8 @@ def cell(rows, ours):
     middle = statistics.median(seconds)
     peak = max(row['peak_bytes'] for row in rows) // MIB
     over = f', {middle / ours:.1f}x' if ours and rows[0]['side'] != 'isotherm' else ''
-    return (f'{middle:.2f} ({min(seconds):.2f}..{max(seconds):.2f}; {len(rows)}), {peak} MiB'
-            f'{over}')
+    spread = f'{min(seconds):.2f}..{max(seconds):.2f}; {len(rows)}' if len(rows) > 1 else '1'
+    return f'{middle:.2f} ({spread}), {peak} MiB{over}'
 
 
 def table(rows):
