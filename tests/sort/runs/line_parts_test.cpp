@@ -26,6 +26,10 @@ class LineParts : public ::testing::Test {
  protected:
   void open(const std::string& text) {
     store(dir_.file("in"), text);
+    open_anew();
+  }
+  /// Lengths that a load has noted are gone.
+  void open_anew() {
     source_.emplace(source::open(dir_.file("in")).value());
     ASSERT_TRUE(source_->map());
   }
@@ -33,6 +37,7 @@ class LineParts : public ::testing::Test {
   /// a time.
   std::vector<entry> load(unsigned threads, std::size_t room = kRoom,
                           std::uint64_t piece = std::uint64_t{1} << 40) {
+    open_anew();
     const sort_options o{.format = record_format::lines, .memory_bytes = std::uint64_t{1} << 30};
     job j(o, nullptr);
     const record_layout layout(o);
