@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -370,6 +371,40 @@ TEST_F(RecordRuns, EveryCallThatFailsEndsTheSort) {
     EXPECT_EQ(dir_.entries(), 1u) << "call " << nth;
   }
   EXPECT_GT(nth, 50);
+}
+
+// The space that is asked for before a sort holds the runs that it writes, and is not far too much.
+TEST_F(RecordRuns, FitInTheSpaceThatIsAskedFor) {
+  constexpr std::size_t kLines = 2000;
+  using enum key_kind;
+  struct sample {
+    const char* name;
+    std::string line;
+  };
+  for (const sample& t :
+       {sample{"digit", "7\n"}, sample{"short", "1.5K\n"}, sample{"letter", "a\n"},
+        sample{"version", "a1a1b10\n"}, sample{"long", "12 " + std::string(90, 'x') + "\n"}}) {
+    std::string all;
+    for (std::size_t i = 0; i < kLines; ++i) all += t.line;
+    store(dir_.file("in"), all);
+    for (const key_kind kind : {numeric, general, human, version, month, random}) {
+      SCOPED_TRACE(std::string(t.name) + ", kind " + std::to_string(static_cast<int>(kind)));
+      sort_options o = options_for(record_format::lines);
+      o.keys = {{.kind = kind}, {.reverse = true}};
+      if (kind != human) o.keys.pop_back();
+      job j(o, nullptr);
+      const pieces of{1000, all.size() / 2};
+      sort(o, of, j);
+      ASSERT_TRUE(j.status()) << j.status().error().message;
+      const auto stages = j.stages();
+      const auto written = std::ranges::find(stages, sort_stage::run_write, &stage_report::stage);
+      ASSERT_NE(written, stages.end());
+      const plan p = small_plan(o, all.size(), of);
+      const std::uint64_t asked = find(p.algorithm).temporary_bytes(p, o, all.size(), kLines);
+      EXPECT_LE(written->bytes_written, asked);
+      EXPECT_GE(written->bytes_written * 4, asked);
+    }
+  }
 }
 
 // Wherever it would not pay, or the records are not all wanted, they stay where they are.

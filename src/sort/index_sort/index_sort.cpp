@@ -129,12 +129,14 @@ std::uint64_t index_run_bytes(const plan& p, const sort_options& o, std::uint64_
   if (p.part_records != 0) return bytes_of_parts(p, input, records);
   const bool many_runs = records > p.index_entries || (p.piece_bytes != 0 && input > p.piece_bytes);
   if (!p.way.must_merge && !(p.way.may_merge && many_runs)) return 0;
-  const std::uint64_t frame = framed_format::kHeadBytes + (o.count ? sizeof(std::uint64_t) : 0);
-  // A key that is made of a line lies before it, and is rarely longer.
-  const bool made = o.format == record_format::lines && record_layout(o).order().made();
-  const std::uint64_t bytes = p.piece_bytes != 0
-                                  ? (made ? 2 : 1) * input + frame * (records + 1)
-                                  : records * record_layout(o).entries().packed_bytes();
+  std::uint64_t frame = framed_format::kHeadBytes + (o.count ? sizeof(std::uint64_t) : 0);
+  const record_layout layout(o);
+  if (o.format == record_format::lines && layout.order().made()) {
+    const std::uint64_t line = input / std::max<std::uint64_t>(1, records);
+    frame += framed_format::kHeadBytes + layout.order().most_made_bytes(line);
+  }
+  const std::uint64_t bytes = p.piece_bytes != 0 ? input + frame * (records + 1)
+                                                 : records * layout.entries().packed_bytes();
   const bool compressed = o.compression == sort_compression::on;
   return bytes + (many_runs || compressed ? bytes / kLostIn : 0) +
          (compressed ? kRunAlignment * p.write_threads * (1 + records / p.index_entries) : 0);

@@ -49,6 +49,32 @@ void append_hash(bytes_view text, std::uint64_t seed, made_key& key) {
   key.insert(key.end(), bytes.begin(), bytes.end());
 }
 
+/// The most bytes of a made key: so many, and so many for each byte of its text.
+struct made_room {
+  std::uint64_t fixed;
+  std::uint64_t of_each;
+};
+
+made_room room_of(key_kind kind) noexcept {
+  switch (kind) {
+    case key_kind::text:
+      return {1, 1};  // its end
+    case key_kind::numeric:
+      return {2, 1};  // exponent and end; two digits a byte
+    case key_kind::human:
+      return {3, 1};
+    case key_kind::general:
+      return {12, 0};
+    case key_kind::version:
+      return {7, 4};  // the text twice, and three bytes for each number in it
+    case key_kind::month:
+      return {1, 0};
+    case key_kind::random:
+      return {16, 0};
+  }
+  return {};
+}
+
 }  // namespace
 
 key_order::key_order(const sort_options& o)
@@ -136,6 +162,16 @@ void key_order::append(const one& k, bytes_view text, made_key& key, std::size_t
   // The last key needs no end, unless it is complemented: the shorter of two then goes last.
   if (&k != &keys_.back() || k.key.reverse != reverse_) return append_ended(text, key, enough);
   key.insert(key.end(), text.begin(), text.end());
+}
+
+std::uint64_t key_order::most_made_bytes(std::uint64_t bytes) const noexcept {
+  made_room all{};
+  for (const one& k : keys_) {
+    const made_room each = room_of(k.key.kind);
+    all.fixed += each.fixed;
+    all.of_each = std::max(all.of_each, each.of_each);
+  }
+  return all.fixed + all.of_each * bytes;
 }
 
 made_key key_order::text(bytes_view line) const {
