@@ -29,5 +29,6 @@ void add_gensort(command root);
 void add_valsort(command root);
 void add_report(command root);
 void add_top(command root);
+void add_pages(command root);
 
 }  // namespace isotherm::cli

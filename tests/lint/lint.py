@@ -21,7 +21,7 @@ import unread
 
 # Bottom first; the members of one group are peers.
 LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'], ['live'],
-          ['placement'], ['index', 'sort'], ['store'], ['server'], ['tool'], ['top'], ['lab'],
+          ['placement'], ['index', 'sort', 'pages'], ['store'], ['server'], ['tool'], ['top'], ['lab'],
           ['cli']]
 # Where layers stand.
 LAYERED = ('src/', 'lab/')
@@ -30,12 +30,13 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # itself may be below those (what they share) or above (what puts them together).
 SUBFOLDERS = {
     'os': [['limits'], ['memory'], ['files']],
-    'cli': [['parser'], ['serve', 'sort']],
+    'cli': [['parser'], ['serve', 'sort', 'pages']],
     'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
     'lab': [['workload', 'records', 'charts', 'emulation'], ['bench', 'policies'], ['tiers'],
             ['micro', 'experiments']],
+    'pages': [['qemu', 'trace', 'live'], ['report']],
     'server': [['timing'], ['management'], ['commands']],
     'sort': [['job'], ['packed', 'keys'], ['input'], ['coding'], ['plan'], ['runs'],
              ['cost', 'merge', 'output', 'top'], ['index_sort'], ['algorithms']],

@@ -309,6 +309,16 @@ base::result<void> file::punch_hole(std::uint64_t offset, std::uint64_t bytes) c
   return {};
 }
 
+base::result<std::optional<file_part>> file::data_from(std::uint64_t offset) const {
+  const std::string attempt = "cannot find the data of " + path_;
+  if (const int e = injected_fault(io_call::stat)) return failed(attempt, e);
+  const off_t begin = ::lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
+  if (begin < 0 && errno == ENXIO) return std::nullopt;
+  const off_t end = begin < 0 ? begin : ::lseek(fd_, begin, SEEK_HOLE);
+  if (end < 0) return failed(attempt, errno);
+  return file_part{static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
+}
+
 base::result<void> file::discard(std::uint64_t offset, std::uint64_t bytes) const {
   const auto punched = punch_hole(offset, bytes);
   const int e = punched ? 0 : punched.error().code;

@@ -22,6 +22,12 @@ struct file_state {
   friend bool operator==(const file_state&, const file_state&) = default;
 };
 
+/// A part [begin, end) of a file.
+struct file_part {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
 struct pipe_ends;
 
 /// An open file. Movable, closes itself. Reads and writes at offsets are safe from any thread.
@@ -101,6 +107,9 @@ class file {
   base::result<void> punch_hole(std::uint64_t offset, std::uint64_t bytes) const;
   /// Likewise, but without effect where the file system cannot.
   base::result<void> discard(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Returns the first part at or after `offset` that has room in the file system; nullopt when
+  /// only a hole follows. Moves the file's position.
+  base::result<std::optional<file_part>> data_from(std::uint64_t offset) const;
   /// Waits until all that was written is on the device.
   base::result<void> sync() const;
   /// Gives a linkable file the name `path`, which must be free.

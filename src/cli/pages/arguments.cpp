@@ -1,0 +1,49 @@
+#include "cli/pages/arguments.hpp"
+
+#include <limits>
+#include <string_view>
+
+#include "base/numbers.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+/// "10s" is seconds, "1000000" accesses.
+base::result<void> set_limit(pages::window_limit& limit, const std::string& text) {
+  std::string_view number = text;
+  limit = {};
+  if (number.ends_with('s')) {
+    number.remove_suffix(1);
+    limit.seconds = base::parse_number<double>(number, 0.001, 1e9);
+  } else {
+    limit.accesses = base::parse_number<std::uint64_t>(number, 1);
+  }
+  if (limit.seconds || limit.accesses) return {};
+  return std::unexpected(base::error{
+      "'" + text + "' is no length of a window: give seconds, as 10s, or accesses, as 1000000"});
+}
+
+}  // namespace
+
+void add_pages_flags(const command& c, pages_arguments& a) {
+  c.add_words("program", a.program, "the program to run and observe, and its arguments, after --");
+  c.add("--trace", a.trace,
+        "read a trace of memory accesses in place of running a program: output of valgrind "
+        "--tool=lackey --trace-mem=yes, or of drmemtrace's tool view; -: standard input");
+  const auto limit = [](pages::window_limit& target) {
+    return [&target](const std::string& text) { return set_limit(target, text); };
+  };
+  c.group("Windows");
+  c.add("--skip", limit(a.times.skip), "",
+        "length of the time before the first window, as 10s or as a number of accesses");
+  c.add("--window", limit(a.times.length), "",
+        "length of each window, as 10s or as a number of accesses; without it one window lasts "
+        "until the end");
+  c.add("--windows", a.times.windows, "number of windows after which the observation ends");
+  c.group("Results");
+  c.add("--json", a.json,
+        "write all figures of all windows, as JSON, to this file; -: standard "
+        "output");
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,22 @@
+// The flags of isotherm pages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/parser/command.hpp"
+#include "pages/observe.hpp"
+
+namespace isotherm::cli {
+
+struct pages_arguments {
+  std::vector<std::string> program;  ///< with its arguments
+  std::string trace;
+  pages::schedule times;
+  std::string json, picture;
+};
+
+/// Describes the flags; the arguments outlive the parsing.
+void add_pages_flags(const command& c, pages_arguments& a);
+
+}  // namespace isotherm::cli

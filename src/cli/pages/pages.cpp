@@ -1,0 +1,91 @@
+// isotherm pages: observes which bytes of its pages a program uses.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/fail.hpp"
+#include "cli/pages/arguments.hpp"
+#include "cli/report_file.hpp"
+#include "cli/signals.hpp"
+#include "pages/report/json.hpp"
+#include "pages/report/text.hpp"
+#include "pages/trace/trace_source.hpp"
+#include "tool/origin.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "isotherm pages -- redis-server --port 7000          run the program and observe it\n"
+    "isotherm pages --window 10s -- PROGRAM ARGUMENTS    a row of figures every 10 s\n"
+    "valgrind --tool=lackey --trace-mem=yes --log-fd=9 PROGRAM 9>&1 >/dev/null |\n"
+    "  isotherm pages --trace -                          read another tool's trace\n"
+    "The signal SIGUSR1 to the tool ends a window and begins the next one; Ctrl-C ends the\n"
+    "observation with its report. docs/seeing/pages.md explains the figures.";
+
+base::atomic<std::uint64_t> cuts_asked;
+
+void on_cut(int) { cuts_asked.fetch_add_relaxed(1); }
+
+void catch_cuts() {
+  struct sigaction action = {};
+  action.sa_handler = on_cut;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGUSR1, &action, nullptr);
+}
+
+std::function<void(double, std::uint64_t)> show_progress() {
+  if (::isatty(STDERR_FILENO) == 0) return {};
+  return [last = std::chrono::steady_clock::time_point()](double seconds,
+                                                          std::uint64_t accesses) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::milliseconds(100)) return;
+    last = now;
+    fmt::print(stderr, "\r\033[Kwindow: {:.1f} s, {} accesses\r", seconds, accesses);
+  };
+}
+
+std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::stop_token& stop) {
+  if (a.trace.empty() == a.program.empty()) {
+    refuse_words("name one of: a program after --, or --trace FILE");
+  }
+  auto trace = pages::trace_source::open(a.trace, stop);
+  if (!trace) fail(trace.error().message);
+  return std::make_unique<pages::trace_source>(std::move(*trace));
+}
+
+void run(pages_arguments& a) {
+  const std::stop_token stop = catch_signals();
+  catch_cuts();
+  report_file json(a.json == "-" ? "/dev/stdout" : a.json);
+  const auto source = open_source(a, stop);
+  auto seen = pages::observe(*source, a.times,
+                             {.stop = stop, .cuts = &cuts_asked, .progress = show_progress()}, {});
+  if (!seen) fail(seen.error().message);
+  // The program's own output goes to standard output.
+  std::FILE* const out = a.program.empty() && a.json != "-" ? stdout : stderr;
+  fmt::print(out, "{}", pages::to_text(*seen));
+  if (!a.json.empty()) {
+    nlohmann::json report = pages::to_json(*seen);
+    report["origin"] = tool::origin();
+    json.write(tool::text_of(report, 1) + "\n", "observed");
+  }
+  if (seen->exit_status != 0) throw ended{seen->exit_status};
+}
+
+}  // namespace
+
+void add_pages(command root) {
+  auto a = std::make_shared<pages_arguments>();
+  const command c =
+      root.subcommand("pages", "how much of its memory any program uses, and how much could leave");
+  add_pages_flags(c, *a);
+  c.footer(kFooter);
+  c.action([a] { run(*a); });
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,65 @@
+#include "pages/observe.hpp"
+
+#include <string>
+#include <utility>
+
+namespace isotherm::pages {
+namespace {
+
+base::result<void> check(const source_traits& traits, const window_limit& limit) {
+  const std::string subject = "the source " + traits.name;
+  if (limit.accesses && !traits.counts_accesses) {
+    return std::unexpected(base::error{
+        subject + " does not count accesses: give the length of windows in seconds, as 10s"});
+  }
+  if (limit.seconds && !traits.has_clock) {
+    return std::unexpected(
+        base::error{subject + " has no clock: give the length of windows in accesses, as 1000000"});
+  }
+  return {};
+}
+
+/// Returns whether the observation goes on.
+base::result<bool> skip(source& from, const window_limit& limit, const requests& asked) {
+  if (!limit.accesses && !limit.seconds) return true;
+  const auto skipped = from.observe(limit, asked);
+  if (!skipped) return std::unexpected(skipped.error());
+  if (auto r = from.marks().clear(skipped->area); !r) return std::unexpected(r.error());
+  return !skipped->last;
+}
+
+base::result<void> observe_windows(source& from, const schedule& times, const requests& asked,
+                                   const std::function<void(const window_report&)>& told,
+                                   std::vector<window_report>& windows) {
+  for (const window_limit& limit : {times.skip, times.length}) {
+    if (auto r = check(from.traits(), limit); !r) return r;
+  }
+  auto go_on = skip(from, times.skip, asked);
+  while (go_on && *go_on) {
+    const auto ended = from.observe(times.length, asked);
+    if (!ended) return std::unexpected(ended.error());
+    const bool nothing = from.traits().counts_accesses && ended->accesses == 0;
+    if (ended->last && nothing && !windows.empty()) break;  // the one before ended with the source
+    auto figures = measure(from.marks(), *ended);
+    if (!figures) return std::unexpected(figures.error());
+    if (auto r = from.marks().clear(ended->area); !r) return r;
+    if (told) told(*figures);
+    windows.push_back(std::move(*figures));
+    go_on = !ended->last && windows.size() != times.windows;
+  }
+  return go_on ? base::result<void>{} : std::unexpected(go_on.error());
+}
+
+}  // namespace
+
+base::result<observation> observe(source& from, const schedule& times, const requests& asked,
+                                  const std::function<void(const window_report&)>& told) {
+  observation all{.traits = from.traits(), .windows = {}, .remarks = {}};
+  const auto done = observe_windows(from, times, asked, told, all.windows);
+  all.exit_status = from.finish(asked);
+  if (!done) return std::unexpected(done.error());
+  all.remarks = from.remarks();
+  return all;
+}
+
+}  // namespace isotherm::pages
