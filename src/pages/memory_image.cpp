@@ -8,6 +8,7 @@
 #include "os/files/file.hpp"
 #include "os/memory/page_scan.hpp"
 #include "os/proc_file.hpp"
+#include "pages/bits.hpp"
 
 namespace isotherm::pages {
 namespace {
@@ -44,7 +45,8 @@ std::optional<mapping> parse_line(std::string_view line) {
   m.permissions = take_word(line);
   for (int skipped = 0; skipped < 3; ++skipped) take_word(line);
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  if (!begin || !end || *begin >= *end || m.permissions.size() != 4) return std::nullopt;
+  if (!begin || !end || *begin >= *end || *end > kAddressEnd || m.permissions.size() != 4)
+    return std::nullopt;
   m.begin = *begin;
   m.end = *end;
   m.name = line;

@@ -44,7 +44,8 @@ struct memory_image {
   bool knows_resident = false;
 };
 
-/// Returns the mappings that a text like that of /proc/PID/maps lists; other lines are left out.
+/// Returns the mappings that a text like that of /proc/PID/maps lists. Other lines are left out,
+/// and the page vsyscall, which is the kernel's own.
 std::vector<mapping> parse_mappings(std::string_view text);
 
 /// Reads the mappings of process `pid`. Errors: no such process, no permission.

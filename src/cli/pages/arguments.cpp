@@ -27,6 +27,9 @@ base::result<void> set_limit(pages::window_limit& limit, const std::string& text
 
 void add_pages_flags(const command& c, pages_arguments& a) {
   c.add_words("program", a.program, "the program to run and observe, and its arguments, after --");
+  c.add_switch("--syscalls", a.counts_buffers,
+               "count buffers of the program that system calls (read, write, send and their "
+               "variants) read or wrote as used");
   c.add("--trace", a.trace,
         "read a trace of memory accesses in place of running a program: output of valgrind "
         "--tool=lackey --trace-mem=yes, or of drmemtrace's tool view; -: standard input");
@@ -44,6 +47,11 @@ void add_pages_flags(const command& c, pages_arguments& a) {
   c.add("--json", a.json,
         "write all figures of all windows, as JSON, to this file; -: standard "
         "output");
+  c.add("--picture", a.picture,
+        "draw the share of touched pages over the share of their bytes that was used, as SVG, in "
+        "this file");
+  c.add_switch("--progress", a.progress,
+               "print a line for each window that ends even when standard error is no terminal");
 }
 
 }  // namespace isotherm::cli

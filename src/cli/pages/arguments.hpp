@@ -11,9 +11,11 @@ namespace isotherm::cli {
 
 struct pages_arguments {
   std::vector<std::string> program;  ///< with its arguments
+  bool counts_buffers = false;
   std::string trace;
   pages::schedule times;
   std::string json, picture;
+  bool progress = false;  ///< also where standard error is no terminal
 };
 
 /// Describes the flags; the arguments outlive the parsing.

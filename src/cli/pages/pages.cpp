@@ -11,7 +11,9 @@
 #include "cli/pages/arguments.hpp"
 #include "cli/report_file.hpp"
 #include "cli/signals.hpp"
+#include "pages/qemu/qemu_source.hpp"
 #include "pages/report/json.hpp"
+#include "pages/report/picture.hpp"
 #include "pages/report/text.hpp"
 #include "pages/trace/trace_source.hpp"
 #include "tool/origin.hpp"
@@ -38,20 +40,54 @@ void catch_cuts() {
   ::sigaction(SIGUSR1, &action, nullptr);
 }
 
-std::function<void(double, std::uint64_t)> show_progress() {
+using progress = std::function<void(double, std::uint64_t)>;
+
+/// On a terminal, a line that counts up.
+progress show_progress() {
   if (::isatty(STDERR_FILENO) == 0) return {};
   return [last = std::chrono::steady_clock::time_point()](double seconds,
                                                           std::uint64_t accesses) mutable {
     const auto now = std::chrono::steady_clock::now();
     if (now - last < std::chrono::milliseconds(100)) return;
     last = now;
-    fmt::print(stderr, "\r\033[Kwindow: {:.1f} s, {} accesses\r", seconds, accesses);
+    fmt::print(stderr, "\r\033[K{:.1f} s, {} accesses\r", seconds, accesses);
   };
 }
 
-std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::stop_token& stop) {
+/// A line for each window that has ended.
+std::function<void(const pages::window_report&)> show_windows(const pages_arguments& a,
+                                                              pages::grain smallest) {
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  if (!terminal && !a.progress) return {};
+  return [=, number = 0](const pages::window_report& w) mutable {
+    fmt::print(stderr, "{}window {}: {}\n", terminal ? "\r\033[K" : "", ++number,
+               pages::to_line(w, smallest));
+  };
+}
+
+/// The signals that catch_signals() makes the tool ignore; the program is to have their defaults,
+/// unless the tool itself was started to ignore them.
+std::vector<int> signals_at_default() {
+  std::vector<int> all;
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    struct sigaction now = {};
+    ::sigaction(signal, nullptr, &now);
+    if (now.sa_handler == SIG_DFL) all.push_back(signal);
+  }
+  return all;
+}
+
+std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::stop_token& stop,
+                                           const std::vector<int>& default_signals) {
   if (a.trace.empty() == a.program.empty()) {
     refuse_words("name one of: a program after --, or --trace FILE");
+  }
+  if (!a.program.empty()) {
+    auto program = pages::qemu_source::start({.program = a.program,
+                                              .counts_buffers = a.counts_buffers,
+                                              .default_signals = default_signals});
+    if (!program) fail(program.error().message);
+    return std::move(*program);
   }
   auto trace = pages::trace_source::open(a.trace, stop);
   if (!trace) fail(trace.error().message);
@@ -59,12 +95,15 @@ std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::
 }
 
 void run(pages_arguments& a) {
+  const std::vector<int> default_signals = signals_at_default();
   const std::stop_token stop = catch_signals();
   catch_cuts();
   report_file json(a.json == "-" ? "/dev/stdout" : a.json);
-  const auto source = open_source(a, stop);
+  report_file picture(a.picture);
+  const auto source = open_source(a, stop, default_signals);
   auto seen = pages::observe(*source, a.times,
-                             {.stop = stop, .cuts = &cuts_asked, .progress = show_progress()}, {});
+                             {.stop = stop, .cuts = &cuts_asked, .progress = show_progress()},
+                             show_windows(a, source->traits().smallest));
   if (!seen) fail(seen.error().message);
   // The program's own output goes to standard output.
   std::FILE* const out = a.program.empty() && a.json != "-" ? stdout : stderr;
@@ -74,6 +113,8 @@ void run(pages_arguments& a) {
     report["origin"] = tool::origin();
     json.write(tool::text_of(report, 1) + "\n", "observed");
   }
+  const bool has_curve = !seen->windows.empty() && seen->traits.smallest == pages::grain::byte;
+  if (has_curve) picture.write(pages::to_picture(*seen), "observed");
   if (seen->exit_status != 0) throw ended{seen->exit_status};
 }
 

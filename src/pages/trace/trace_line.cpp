@@ -17,27 +17,26 @@ std::optional<std::uint64_t> number(std::string_view text, int base) noexcept {
   return value;
 }
 
-trace_line access(std::optional<std::uint64_t> address,
-                  std::optional<std::uint64_t> bytes) noexcept {
+trace_line use(line_meaning meaning, std::optional<std::uint64_t> address,
+               std::optional<std::uint64_t> bytes) noexcept {
   if (!address || !bytes || *bytes == 0 || *bytes > kMostAccessBytes || *address >= kAddressEnd) {
     return {};
   }
-  return {.meaning = line_meaning::access, .address = *address, .bytes = *bytes};
+  return {.meaning = meaning, .address = *address, .bytes = *bytes};
 }
 
-constexpr trace_line kOther{.meaning = line_meaning::other};
+constexpr trace_line kOther{.meaning = line_meaning::other, .address = 0, .bytes = 0};
 
 /// "I  04001090,3", " S 1ffefffe98,8", " L ...", " M ..."; beside them lines of valgrind itself,
 /// "==123== ...".
 trace_line parse_lackey(std::string_view line) noexcept {
   if (line.empty() || line.starts_with("==") || line.starts_with("--")) return kOther;
-  if (line.size() < 4 || line[2] != ' ') {
-    return {};
-  }
   const std::string_view kind = line.substr(0, 3);
   if (kind != "I  " && kind != " S " && kind != " L " && kind != " M ") return {};
-  const std::size_t comma = std::min(line.find(','), line.size() - 1);
-  return access(number(line.substr(3, comma - 3), 16), number(line.substr(comma + 1), 10));
+  const std::size_t comma = line.find(',');
+  if (comma == std::string_view::npos) return {};
+  return use(kind.starts_with('I') ? line_meaning::fetch : line_meaning::access,
+             number(line.substr(3, comma - 3), 16), number(line.substr(comma + 1), 10));
 }
 
 std::string_view last_word(std::string_view text) noexcept {
@@ -67,9 +66,10 @@ trace_line parse_drmemtrace(std::string_view line) noexcept {
   std::string_view address = line.substr(unit + kUnit.size());
   address = address.substr(0, address.find(' '));
   if (address.starts_with("0x")) address.remove_prefix(2);
-  const trace_line found = access(number(address, 16), number(size, 10));
+  const auto meaning = kind == "ifetch" ? line_meaning::fetch : line_meaning::access;
+  const trace_line found = use(meaning, number(address, 16), number(size, 10));
   if (kind == "read" || kind == "write" || kind == "ifetch") return found;
-  return found.meaning == line_meaning::access ? kOther : found;
+  return found.meaning == line_meaning::malformed ? found : kOther;
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ enum class trace_format : unsigned char {
 };
 
 enum class line_meaning : unsigned char {
-  access,  ///< an instruction fetch, load, store or both
+  access,  ///< a load, a store, or both
+  fetch,   ///< of an instruction
   other,   ///< a heading, a marker, a prefetch, an empty line
   malformed
 };

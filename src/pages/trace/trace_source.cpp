@@ -54,9 +54,9 @@ base::result<void> trace_source::find_format(const std::stop_token& stop) {
     for (const auto format : {trace_format::lackey, trace_format::drmemtrace}) {
       const trace_line found = parse(format, **line);
       understood |= found.meaning == line_meaning::other;
-      if (found.meaning != line_meaning::access) continue;
+      if (found.meaning != line_meaning::access && found.meaning != line_meaning::fetch) continue;
       format_ = format;
-      first_access_ = found;
+      first_use_ = found;
       traits_.name = format == trace_format::lackey ? "trace (valgrind's lackey)"
                                                     : "trace (drmemtrace's view)";
       return {};
@@ -120,11 +120,12 @@ base::result<window> trace_source::observe(const window_limit& limit, const requ
   const auto begin = clock::now();
   const std::uint64_t cuts = asked.cuts != nullptr ? asked.cuts->load_relaxed() : 0;
   window w;
-  auto mark = [&](const trace_line& access) {
-    marks_.mark(w.area, access.address, access.bytes);
-    ++w.accesses;
+  const auto take = [&](const trace_line& line) {
+    if (line.meaning == line_meaning::malformed) count_malformed();
+    if (line.bytes > 0) marks_.mark(w.area, line.address, line.bytes);
+    if (line.meaning == line_meaning::access) ++w.accesses;
   };
-  if (first_access_.meaning == line_meaning::access) mark(std::exchange(first_access_, {}));
+  take(std::exchange(first_use_, {.meaning = line_meaning::other, .address = 0, .bytes = 0}));
   while (w.accesses != limit.accesses) {
     if (line_ % kLinesBetweenLooks == 0) {
       if (asked.progress) asked.progress(seconds_since(begin), w.accesses);
@@ -136,9 +137,7 @@ base::result<window> trace_source::observe(const window_limit& limit, const requ
       w.last = true;
       break;
     }
-    const trace_line found = parse(format_, **line);
-    if (found.meaning == line_meaning::access) mark(found);
-    if (found.meaning == line_meaning::malformed) count_malformed();
+    take(parse(format_, **line));
   }
   w.seconds = seconds_since(begin);
   return w;

@@ -43,7 +43,7 @@ class trace_source final : public source {
   std::size_t begin_ = 0, end_ = 0;  // of the part of `buffer_` that is not read
   bool at_end_ = false;              // of the file
   std::uint64_t line_ = 0;           // number of the line that was read last, from 1
-  trace_line first_access_;          // found by find_format(), not marked yet
+  trace_line first_use_;             // found by find_format(), not marked yet
   std::uint64_t malformed_ = 0;
   std::uint64_t first_malformed_ = 0;  // number of that line
 };

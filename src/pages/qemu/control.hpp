@@ -1,0 +1,68 @@
+// Memory that the tool and the plugin inside QEMU share, beside the shadow. The tool makes it; all
+// begins as zeros. This header needs no library: the plugin links none.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::pages {
+
+/// Addresses of the observed program, [begin, end).
+struct control_region {
+  std::uint64_t begin, end;
+  std::uint64_t protection;  ///< 1 read, 2 write, 4 execute
+};
+
+/// Threads that count their accesses apart; more share a counter and may lose some counts.
+inline constexpr unsigned kCounters = 256;
+inline constexpr unsigned kRegionsMost = 1 << 16;
+inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+/// Stages of the observed program, in `control::stage`.
+enum control_stage : std::uint32_t {
+  kStarting = 0,  ///< QEMU has not run an instruction of it
+  kRunning,
+  kExecuting,  ///< it has called execve(), and waits for `acknowledged` before
+  kEnding      ///< it has called exit_group(), and waits likewise
+};
+
+/// Written by both sides: `window`. By the tool: `window_ends`, `regions_asked`, `acknowledged`,
+/// `detached`. All others by the plugin.
+struct control {
+  /// Number of the window that runs; the lowest bit is the area of its marks.
+  base::atomic<std::uint32_t> window;
+  /// Loads and stores since the start after which the plugin begins the next window, or kNever.
+  base::atomic<std::uint64_t> window_ends;
+  /// Loads and stores since the start, by thread.
+  base::apart<base::atomic<std::uint64_t>> accesses[kCounters];
+
+  base::atomic<std::uint32_t> stage;
+  /// The stage that the tool has seen to the end: it needs the program's memory no more for it.
+  base::atomic<std::uint32_t> acknowledged;
+  /// Set: the tool observes no more, and the plugin waits for nothing.
+  base::atomic<std::uint32_t> detached;
+
+  /// The plugin lists the program's regions each time that the tool increments `regions_asked`, and
+  /// then sets `regions_told` to it (a futex, likewise the former).
+  base::atomic<std::uint32_t> regions_asked;
+  base::atomic<std::uint32_t> regions_told;
+  std::uint32_t regions_known;  ///< 0: this QEMU does not tell
+  std::uint32_t region_count;   ///< at most kRegionsMost; further ones are left out
+  control_region regions[kRegionsMost];
+  std::uint64_t guest_base;  ///< host address - address of the program
+
+  std::uint64_t first_stack_address;
+  base::atomic<std::uint64_t> heap_begin, heap_end;  ///< of brk(2)
+  base::atomic<std::uint32_t> children;              ///< forks, which are not observed
+  char executed[1024];                               ///< the path of the last execve()
+};
+
+/// Returns the number of loads and stores since the start.
+inline std::uint64_t accesses_of(const control& c) noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& counter : c.accesses) sum += counter.value.load_relaxed();
+  return sum;
+}
+
+}  // namespace isotherm::pages

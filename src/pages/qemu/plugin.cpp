@@ -1,0 +1,232 @@
+// The plugin that user-mode QEMU loads: it marks the bytes that the program fetches, loads and
+// stores. A shared object of its own, which links no library of Isotherm or of C++.
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "pages/bits.hpp"
+#include "pages/qemu/control.hpp"
+#include "pages/qemu/plugin_api.hpp"
+#include "pages/qemu/system_calls.hpp"
+
+extern "C" __attribute__((visibility("default"))) int qemu_plugin_version;
+int qemu_plugin_version = 1;
+
+namespace isotherm::pages {
+namespace {
+
+constexpr std::uint64_t kAccessesBetweenLooks = 1024;
+constexpr unsigned kAddressBits = 47;
+static_assert(kAddressEnd == std::uint64_t{1} << kAddressBits);
+
+control* shared = nullptr;
+shadow_word* areas[kAreas] = {};
+bool observed = true;  // false in a child of the program, which inherits all this
+bool counts_buffers = false;
+pid_t tool = 0;
+system_call calls[kCounters];  // the call that a thread is in
+
+shadow_word* area() noexcept { return areas[shared->window.load_relaxed() % kAreas]; }
+
+const void* at(std::uint64_t address) noexcept {
+  const std::uintptr_t base = &guest_base != nullptr ? guest_base : 0;
+  return reinterpret_cast<const void*>(base + address);
+}
+
+long futex(base::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* limit) noexcept {
+  return ::syscall(SYS_futex, &word, operation, value, limit, nullptr, 0);
+}
+
+/// Begins the next window if the running one has had its accesses. The tool may begin one, too.
+void end_window_in_time() noexcept {
+  std::uint64_t ends = shared->window_ends.load_acquire();
+  if (ends == kNever || accesses_of(*shared) < ends) return;
+  // One thread takes the limit away, and with it the right to end the window.
+  if (shared->window_ends.compare_exchange_acq_rel(ends, kNever)) {
+    shared->window.fetch_add_acq_rel(1);
+  }
+}
+
+void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
+  if (!observed) return;
+  if (shared->first_stack_address == 0 && qemu_plugin_mem_is_store(info)) {
+    shared->first_stack_address = address;  // a program begins by a push or a call
+  }
+  mark_bytes(area(), address, std::uint64_t{1} << qemu_plugin_mem_size_shift(info));
+  auto& count = shared->accesses[vcpu % kCounters].value;
+  count.add_as_only_writer(1);
+  if (count.load_relaxed() % kAccessesBetweenLooks == 0) end_window_in_time();
+}
+
+/// `data` packs the block's address and, above it, its size.
+void on_block(unsigned, void* data) {
+  if (!observed) return;
+  const auto packed = reinterpret_cast<std::uint64_t>(data);
+  mark_bytes(area(), packed % kAddressEnd, packed >> kAddressBits);
+}
+
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
+  const std::size_t count = qemu_plugin_tb_n_insns(block);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+    bytes += qemu_plugin_insn_size(instruction);
+    qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, nullptr);
+  }
+  if (count == 0) return;
+  const std::uint64_t begin = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
+  qemu_plugin_register_vcpu_tb_exec_cb(
+      block, on_block, QEMU_PLUGIN_CB_NO_REGS,
+      reinterpret_cast<void*>(begin % kAddressEnd | bytes << kAddressBits));
+  std::uint32_t stage = kStarting;
+  shared->stage.compare_exchange_acq_rel(stage, kRunning);
+}
+
+int add_region(void*, std::uint64_t begin, std::uint64_t end, unsigned long flags) {
+  if (shared->region_count < kRegionsMost) {
+    shared->regions[shared->region_count++] = {begin, end, flags & 7};
+  }
+  return 0;
+}
+
+void list_regions() noexcept {
+  shared->region_count = 0;
+  shared->guest_base = &guest_base != nullptr ? guest_base : 0;
+  if (&walk_memory_regions == nullptr) return;
+  shared->regions_known = 1;
+  walk_memory_regions(nullptr, add_region);
+}
+
+/// The one thread of the plugin: lists the program's regions when the tool asks.
+void* answer(void*) {
+  for (std::uint32_t told = 0;;) {
+    const std::uint32_t asked = shared->regions_asked.load_acquire();
+    if (asked == told) {
+      futex(shared->regions_asked, FUTEX_WAIT, asked, nullptr);
+      continue;
+    }
+    list_regions();
+    shared->regions_told.store_release(told = asked);
+    futex(shared->regions_told, FUTEX_WAKE, 1, nullptr);
+  }
+}
+
+/// Holds the program up until the tool has read what it needs of its memory.
+void enter(control_stage stage) noexcept {
+  shared->stage.store_release(stage);
+  constexpr timespec kLook{.tv_sec = 0, .tv_nsec = 50'000'000};
+  while (shared->acknowledged.load_acquire() != stage && shared->detached.load_acquire() == 0 &&
+         ::getppid() == tool) {
+    futex(shared->acknowledged, FUTEX_WAIT, shared->acknowledged.load_acquire(), &kLook);
+  }
+}
+
+void on_exit(qemu_plugin_id_t, void*) {
+  if (observed) enter(kEnding);
+}
+
+void on_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::uint64_t a1,
+             std::uint64_t a2, std::uint64_t a3, std::uint64_t, std::uint64_t, std::uint64_t,
+             std::uint64_t, std::uint64_t) {
+  if (!observed) return;
+  calls[vcpu % kCounters] = {.number = number, .arguments = {a1, a2, a3}};
+  if (number != kExecve && number != kExecveat) return;
+  std::snprintf(shared->executed, sizeof shared->executed, "%s",
+                static_cast<const char*>(at(number == kExecve ? a1 : a2)));
+  shared->acknowledged.store_release(kStarting);
+  enter(kExecuting);
+}
+
+void on_return(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::int64_t returned) {
+  if (!observed) return;
+  if (number == kExecve || number == kExecveat) shared->stage.store_release(kRunning);  // failed
+  if (number == kBrk && returned > 0) {
+    const auto end = static_cast<std::uint64_t>(returned);
+    if (shared->heap_begin.load_relaxed() == 0) shared->heap_begin.store_relaxed(end);
+    shared->heap_end.store_relaxed(end);
+  }
+  const system_call& call = calls[vcpu % kCounters];
+  if (!counts_buffers || call.number != number) return;
+  mark_buffers(
+      call, returned,
+      [](std::uint64_t address, std::uint64_t bytes) { mark_bytes(area(), address, bytes); }, at);
+}
+
+void before_fork() {
+  if (observed) shared->children.fetch_add_relaxed(1);
+}
+
+void in_child() { observed = false; }
+
+/// Maps the file that the tool has left open as `descriptor`, and closes it, so that the program
+/// does not see it.
+void* map(int descriptor, std::uint64_t bytes) {
+  void* const mapped =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  ::close(descriptor);
+  if (mapped == MAP_FAILED) return nullptr;
+  ::madvise(mapped, bytes, MADV_DONTDUMP);
+  return mapped;
+}
+
+/// The number that follows "name=" in the arguments, or -1.
+long argument(const char* name, int count, char** words) {
+  const std::size_t length = std::strlen(name);
+  for (int i = 0; i < count; ++i) {
+    if (std::strncmp(words[i], name, length) == 0 && words[i][length] == '=') {
+      return std::strtol(words[i] + length + 1, nullptr, 10);
+    }
+  }
+  return -1;
+}
+
+bool start_answering() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are its threads'
+  pthread_t thread;
+  const bool started = pthread_create(&thread, nullptr, answer, nullptr) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+}  // namespace
+}  // namespace isotherm::pages
+
+extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
+                                                                          const qemu_info_t*,
+                                                                          int count, char** words) {
+  using namespace isotherm::pages;
+  counts_buffers = argument("syscalls", count, words) == 1;
+  tool = ::getppid();
+  shared = static_cast<control*>(
+      map(static_cast<int>(argument("control", count, words)), sizeof(control)));
+  auto* const marks = static_cast<std::byte*>(
+      map(static_cast<int>(argument("shadow", count, words)), kAreas * kAreaBytes));
+  if (shared == nullptr || marks == nullptr) {
+    std::perror(
+        "isotherm: cannot map the marks of used bytes in QEMU (is the address space limited?)");
+    return 1;
+  }
+  for (unsigned i = 0; i < kAreas; ++i) {
+    areas[i] = reinterpret_cast<shadow_word*>(marks + i * kAreaBytes);
+  }
+  pthread_atfork(before_fork, nullptr, in_child);
+  if (!start_answering()) return 1;
+  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+  qemu_plugin_register_vcpu_syscall_cb(id, on_call);
+  qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
+  qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+  return 0;
+}

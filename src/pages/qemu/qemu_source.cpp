@@ -1,0 +1,272 @@
+#include "pages/qemu/qemu_source.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "pages/qemu/guest_memory.hpp"
+#include "pages/qemu/program.hpp"
+
+namespace isotherm::pages {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kLook = milliseconds(5);
+constexpr auto kAnswerWait = milliseconds(2000);
+constexpr auto kEndWait = milliseconds(10'000);
+constexpr auto kBetweenImages = milliseconds(1000);
+constexpr int kImageShare = 20;  // an image takes at most this part of the time
+
+double seconds(std::chrono::steady_clock::duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+void wake(base::atomic<std::uint32_t>& word) {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+/// QEMU splits its options at commas; a doubled one stands for itself.
+std::string with_commas_doubled(const std::string& text) {
+  std::string doubled;
+  for (const char c : text) doubled.append(c == ',' ? 2 : 1, c);
+  return doubled;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> all;
+  all.reserve(words.size() + 1);
+  for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+std::string executable_of(int pid) {
+  std::error_code failure;
+  return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", failure).string();
+}
+
+source_traits traits_of(const qemu_options& options) {
+  source_traits traits;
+  traits.name = "QEMU";
+  traits.subject = options.program.front();
+  traits.cannot_see = {
+      "Programs that it started by fork are not in the figures, nor a program that replaced it by "
+      "exec.",
+      "It ran 10 to 60 times slower than by itself, so that a window of seconds saw fewer "
+      "requests."};
+  if (!options.counts_buffers) {
+    traits.cannot_see.emplace_back(
+        "Bytes that the kernel read or wrote for it (buffers of system calls) are not in them: "
+        "--syscalls counts them.");
+  }
+  return traits;
+}
+
+}  // namespace
+
+base::result<std::unique_ptr<qemu_source>> qemu_source::start(const qemu_options& options) {
+  const auto program = find_program(options.program.front());
+  if (!program) return std::unexpected(program.error());
+  const auto qemu = find_qemu();
+  if (!qemu) return std::unexpected(qemu.error());
+  const auto plugin = find_plugin();
+  if (!plugin) return std::unexpected(plugin.error());
+  auto marks = shadow::create();
+  if (!marks) return std::unexpected(marks.error());
+  std::unique_ptr<qemu_source> made(new qemu_source);
+  made->marks_ = std::move(*marks);
+  made->traits_ = traits_of(options);
+  if (auto r = made->share_memory(); !r) return std::unexpected(r.error());
+  std::vector<std::string> words{
+      *qemu,
+      "-plugin",
+      fmt::format("{},control={},shadow={},syscalls={}", with_commas_doubled(*plugin),
+                  made->control_file_.descriptor(), made->marks_.file().descriptor(),
+                  options.counts_buffers ? 1 : 0),
+      "-0",
+      options.program.front(),
+      *program};
+  words.insert(words.end(), options.program.begin() + 1, options.program.end());
+  if (auto r = made->spawn(words, options); !r) return std::unexpected(r.error());
+  return made;
+}
+
+base::result<void> qemu_source::share_memory() {
+  auto file = os::file::in_memory("memory that is shared with QEMU");
+  if (!file) return std::unexpected(file.error());
+  if (auto r = file->resize(sizeof(control)); !r) return r;
+  auto mapped = os::mapping::map(*file, sizeof(control), os::mapping_access::read_write);
+  if (!mapped) return std::unexpected(mapped.error());
+  control_file_ = std::move(*file);
+  shared_ = std::move(*mapped);
+  shared().window_ends.store_release(kNever);
+  return {};
+}
+
+base::result<void> qemu_source::spawn(const std::vector<std::string>& words,
+                                      const qemu_options& options) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (const int kept : {control_file_.descriptor(), marks_.file().descriptor()}) {
+    posix_spawn_file_actions_adddup2(&files, kept, kept);  // open in the new program, too
+  }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int signal : options.default_signals) sigaddset(&defaults, signal);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int problem = posix_spawn(&pid_, words.front().c_str(), &files, &attributes,
+                                  pointers(words).data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (problem != 0) {
+    pid_ = 0;
+    return std::unexpected(base::system_error("cannot run " + words.front(), problem));
+  }
+  window_began_ = image_read_ = clock::now();
+  qemu_ = executable_of(pid_);
+  return {};
+}
+
+qemu_source::~qemu_source() {
+  if (pid_ == 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+bool qemu_source::wait_for_end() {
+  if (pid_ == 0) return true;
+  std::this_thread::sleep_for(kLook);
+  if (::waitpid(pid_, &status_, WNOHANG) != pid_) return false;
+  pid_ = 0;
+  image_age_seconds_ = seconds(clock::now() - image_read_);
+  return true;
+}
+
+bool qemu_source::list_regions() {
+  const std::uint32_t asked = shared().regions_asked.fetch_add_acq_rel(1) + 1;
+  wake(shared().regions_asked);
+  const auto until = clock::now() + kAnswerWait;
+  while (shared().regions_told.load_acquire() != asked) {
+    if (clock::now() > until || shared().stage.load_acquire() == kStarting) return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
+void qemu_source::read_memory() {
+  const auto begin = clock::now();
+  if (pid_ == 0 || shared().stage.load_acquire() == kStarting || !list_regions()) return;
+  if (auto image = read_guest_memory(pid_, shared())) {
+    image_ = std::move(*image);
+    image_read_ = clock::now();
+  }
+  image_took_ = clock::now() - begin;
+}
+
+void qemu_source::answer_stage() {
+  const std::uint32_t stage = shared().stage.load_acquire();
+  if (stage < kExecuting || shared().acknowledged.load_acquire() == stage) return;
+  read_memory();
+  shared().acknowledged.store_release(stage);
+  wake(shared().acknowledged);
+}
+
+bool qemu_source::was_replaced() const {
+  return pid_ != 0 && shared().stage.load_acquire() == kExecuting && executable_of(pid_) != qemu_;
+}
+
+bool qemu_source::ends_now(const window_limit& limit, const requests& asked, std::uint64_t cuts) {
+  const bool in_time = limit.seconds && seconds(clock::now() - window_began_) >= *limit.seconds;
+  const bool cut = asked.cuts != nullptr && asked.cuts->load_relaxed() != cuts;
+  if (!in_time && !cut && !asked.stop.stop_requested()) return false;
+  shared().window_ends.store_release(kNever);
+  std::uint32_t running = number_;
+  shared().window.compare_exchange_acq_rel(running, number_ + 1);  // unless the plugin has ended it
+  return true;
+}
+
+base::result<window> qemu_source::observe(const window_limit& limit, const requests& asked) {
+  const std::uint64_t cuts = asked.cuts != nullptr ? asked.cuts->load_relaxed() : 0;
+  if (limit.accesses) shared().window_ends.store_release(accesses_began_ + *limit.accesses);
+  window w;
+  w.area = number_ % kAreas;
+  while (shared().window.load_acquire() == number_) {
+    w.last = wait_for_end() || was_replaced();
+    answer_stage();
+    if (w.last || ends_now(limit, asked, cuts)) break;
+    const auto since = clock::now() - image_read_;
+    if (since > kBetweenImages && since > image_took_ * kImageShare) read_memory();
+    if (asked.progress) {
+      asked.progress(seconds(clock::now() - window_began_),
+                     accesses_of(shared()) - accesses_began_);
+    }
+  }
+  const auto now = clock::now();
+  const std::uint64_t accesses = accesses_of(shared());
+  w.seconds = seconds(now - std::exchange(window_began_, now));
+  w.accesses = accesses - std::exchange(accesses_began_, accesses);
+  w.last |= asked.stop.stop_requested();
+  if (pid_ == 0 && shared().stage.load_acquire() == kStarting) {
+    return std::unexpected(
+        base::error{"QEMU could not run " + traits_.subject + ": its own message says why"});
+  }
+  if (!w.last || (pid_ != 0 && !was_replaced())) read_memory();
+  w.memory = image_;
+  number_ = shared().window.load_acquire();
+  return w;
+}
+
+int qemu_source::finish(const requests& asked) {
+  replaced_ = was_replaced() || (pid_ == 0 && shared().stage.load_acquire() == kExecuting);
+  shared().detached.store_release(1);
+  wake(shared().acknowledged);
+  while (pid_ != 0 && replaced_ && !asked.stop.stop_requested()) wait_for_end();
+  asked_to_end_ = pid_ != 0 || asked.stop.stop_requested();
+  if (pid_ != 0) ::kill(pid_, SIGTERM);
+  const auto until = clock::now() + kEndWait;
+  while (pid_ != 0 && !wait_for_end()) {
+    if (clock::now() > until) ::kill(pid_, SIGKILL);
+  }
+  if (WIFEXITED(status_)) return WEXITSTATUS(status_);
+  return asked_to_end_ ? 0 : 128 + WTERMSIG(status_);
+}
+
+std::vector<std::string> qemu_source::remarks() const {
+  std::vector<std::string> all;
+  if (replaced_) {
+    all.push_back(
+        fmt::format("It replaced itself by {}, which was not observed: name that program.",
+                    static_cast<const char*>(shared().executed)));
+  } else if (WIFSIGNALED(status_) && !asked_to_end_) {
+    const int signal = WTERMSIG(status_);
+    all.push_back(
+        fmt::format("It died by signal {} ({}); the memory that it held is of {:.1f} s before.",
+                    signal, ::strsignal(signal), image_age_seconds_));
+  }
+  if (const auto children = shared().children.load_relaxed(); children > 0) {
+    all.push_back(fmt::format("It forked {} times; its children were not observed.", children));
+  }
+  if (shared().regions_known == 0) {
+    all.emplace_back("This QEMU does not tell which memory the program held.");
+  }
+  return all;
+}
+
+}  // namespace isotherm::pages

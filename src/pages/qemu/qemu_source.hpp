@@ -1,0 +1,76 @@
+// Runs a program under user-mode QEMU and observes each byte that it fetches, loads or stores.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/files/file.hpp"
+#include "os/files/mapping.hpp"
+#include "pages/qemu/control.hpp"
+#include "pages/source.hpp"
+
+namespace isotherm::pages {
+
+struct qemu_options {
+  std::vector<std::string> program;  ///< with its arguments; not empty
+  bool counts_buffers = false;       ///< buffers of system calls are used, too
+  std::vector<int> default_signals;  ///< that the tool ignores, and the program is not to
+};
+
+class qemu_source final : public source {
+ public:
+  /// Starts the program. Errors: see find_program(), find_qemu(), find_plugin(); no memory.
+  static base::result<std::unique_ptr<qemu_source>> start(const qemu_options& options);
+  qemu_source(const qemu_source&) = delete;
+  qemu_source& operator=(const qemu_source&) = delete;
+  /// Ends the program by SIGKILL if finish() was not called.
+  ~qemu_source() override;
+
+  const source_traits& traits() const override { return traits_; }
+  base::result<window> observe(const window_limit& limit, const requests& asked) override;
+  const shadow& marks() const override { return marks_; }
+  /// Ends a program that still runs by SIGTERM, and 10 s later by SIGKILL.
+  int finish(const requests& asked) override;
+  std::vector<std::string> remarks() const override;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  qemu_source() = default;
+  base::result<void> share_memory();
+  base::result<void> spawn(const std::vector<std::string>& words, const qemu_options& options);
+  control& shared() const noexcept { return *reinterpret_cast<control*>(shared_.data()); }
+  /// Waits some milliseconds; returns whether the process has ended.
+  bool wait_for_end();
+  /// Reads the program's memory when it is about to end or to be replaced, and lets it go on.
+  void answer_stage();
+  /// Reads the program's memory now. Keeps the last image if that cannot be done.
+  void read_memory();
+  /// Has the plugin list the program's regions; returns whether it did.
+  bool list_regions();
+  /// Returns whether another program runs in its process, by execve().
+  bool was_replaced() const;
+  /// Returns whether the tool ends the window: it has taken the limit's time, or was asked to.
+  bool ends_now(const window_limit& limit, const requests& asked, std::uint64_t cuts);
+
+  shadow marks_;
+  os::file control_file_;
+  os::mapping shared_;
+  source_traits traits_;
+  std::string qemu_;           // path of the process's executable
+  int pid_ = 0;                // 0: ended
+  int status_ = 0;             // as waitpid() told it
+  bool asked_to_end_ = false;  // by the tool
+  bool replaced_ = false;
+  std::uint32_t number_ = 0;  // of the window that runs
+  clock::time_point window_began_;
+  std::uint64_t accesses_began_ = 0;
+  memory_image image_;  // read last
+  clock::time_point image_read_;
+  clock::duration image_took_{};
+  double image_age_seconds_ = 0;  // when the process had ended
+};
+
+}  // namespace isotherm::pages

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""isotherm pages over programs whose used bytes are known exactly, and over those that are hard to
+observe.
+
+    pages_test.py ISOTHERM KNOWN_BYTES BEHAVIOUR
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL, KNOWN, BEHAVIOUR = (sys.argv.pop(1) for _ in range(3))
+PATIENCE = 120
+PAGE, LINE = 4096, 64
+
+
+def bytes_of_known():
+    """The bytes that known_bytes.cpp uses of its mapping, as that program says."""
+    used = {page * PAGE + i * 67 % PAGE for page in range(64) for i in range(page + 1)}
+    first = 64 * PAGE
+    for begin, size in ((63, 2), (4094, 4), (8191, 8), (3 * PAGE + 57, 16), (5 * PAGE + 100, 300),
+                        (6 * PAGE + 8, 40)):
+        used |= set(range(first + begin, first + begin + size))
+    return used
+
+
+def buffers_of_known():
+    """Those that the kernel alone reads."""
+    return set(range(80 * PAGE, 80 * PAGE + 100)) | set(range(81 * PAGE, 81 * PAGE + 30)) | \
+        set(range(81 * PAGE + 1000, 81 * PAGE + 1020))
+
+
+def units(used, size):
+    return len({byte // size for byte in used})
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.report = self.folder / 'report.json'
+        self.mapped = self.folder / 'mapped'
+        self.mapped.write_bytes(bytes(16 * PAGE))
+
+    def pages(self, *words, **more):
+        return subprocess.run([TOOL, 'pages', *map(str, words)], capture_output=True,
+                              timeout=PATIENCE, check=False, **more)
+
+    def observe(self, *words, status=0):
+        """The report, as JSON, and the run."""
+        done = self.pages('--json', self.report, *words)
+        self.assertEqual(done.returncode, status, done.stderr.decode())
+        return json.loads(self.report.read_text()), done
+
+    def refused(self, *words, status=1, **more):
+        """The one line that says why not."""
+        done = self.pages(*words, **more)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(done.stderr.count(b'\n'), 1, done.stderr)
+        return done.stderr.decode()
+
+    def of_mapped(self, report, window=-1):
+        """The sizes of the file that the program behaviour uses."""
+        return next(m for m in report['windows'][window]['mappings']
+                    if m['name'] == str(self.mapped))
+
+
+class ExactBytes(Case):
+    def test_qemu(self):
+        report, done = self.observe('--', KNOWN)
+        self.assertEqual(done.stdout, bytes(150))
+        used = bytes_of_known()
+        found = report['windows'][0]['kinds']['anonymous']
+        self.assertEqual(found['used_bytes'], len(used))
+        self.assertEqual(found['used_line_bytes'], units(used, LINE) * LINE)
+        self.assertEqual(found['touched_bytes'], units(used, PAGE) * PAGE)
+        self.assertEqual(found['resident_bytes'], (units(used, PAGE) + 16) * PAGE)
+        self.assertEqual(found['untouched_bytes'], 16 * PAGE)
+        self.assertEqual(report['exit_status'], 0)
+        self.assertEqual(report['remarks'], [])
+
+    def test_buffers_of_system_calls(self):
+        report, _ = self.observe('--syscalls', '--', KNOWN)
+        used = bytes_of_known() | buffers_of_known()
+        found = report['windows'][0]['kinds']['anonymous']
+        self.assertEqual(found['used_bytes'], len(used))
+        self.assertEqual(found['used_line_bytes'], units(used, LINE) * LINE)
+        self.assertEqual(found['touched_bytes'], units(used, PAGE) * PAGE)
+
+    def test_lackey_and_qemu(self):
+        """Data and code of a program without libraries, to the byte."""
+        report, _ = self.observe('--', KNOWN)
+        trace = self.folder / 'trace'
+        subprocess.run(['valgrind', '--tool=lackey', '--trace-mem=yes', f'--log-file={trace}',
+                        KNOWN], stdout=subprocess.DEVNULL, timeout=PATIENCE, check=True)
+        traced, _ = self.observe('--trace', trace)
+        for sizes in ('used_bytes', 'used_line_bytes', 'touched_bytes'):
+            self.assertEqual(traced['windows'][0]['all'][sizes], report['windows'][0]['all'][sizes])
+        self.assertGreater(traced['windows'][0]['all']['used_bytes'], len(bytes_of_known()))
+
+    def test_threads_lose_no_mark(self):
+        report, _ = self.observe('--', BEHAVIOUR, 'threads', self.mapped)
+        self.assertEqual(self.of_mapped(report)['used_bytes'], 8 * PAGE)
+
+
+class Programs(Case):
+    def test_exit_status_is_passed_on(self):
+        self.observe('--', BEHAVIOUR, 'exit', self.mapped, status=42)
+
+    def test_death_by_a_signal_leaves_the_report(self):
+        report, done = self.observe('--', BEHAVIOUR, 'fault', self.mapped,
+                                    status=128 + signal.SIGSEGV)
+        self.assertIn('died by signal 11', report['remarks'][0])
+        self.assertEqual(report['windows'][0]['all']['used_bytes'] > 0, True)
+        self.assertIn(b'MiB', done.stderr)
+
+    def test_children_are_left_out_and_told(self):
+        report, _ = self.observe('--', BEHAVIOUR, 'fork', self.mapped)
+        self.assertEqual(self.of_mapped(report)['used_bytes'], 20)
+        self.assertIn('forked 1 time', report['remarks'][0])
+
+    def test_a_program_that_replaces_itself_is_told(self):
+        report, _ = self.observe('--', BEHAVIOUR, 'exec', self.mapped)
+        self.assertEqual(self.of_mapped(report)['used_bytes'], 7)
+        self.assertIn('/bin/true', report['remarks'][0])
+
+    def test_a_failed_exec_is_none(self):
+        report, _ = self.observe('--', BEHAVIOUR, 'no-exec', self.mapped, status=4)
+        self.assertEqual(self.of_mapped(report)['used_bytes'], 9)
+        self.assertEqual(report['remarks'], [])
+
+    def test_a_program_that_closes_all_files(self):
+        report, _ = self.observe('--', BEHAVIOUR, 'close', self.mapped)
+        self.assertEqual(self.of_mapped(report)['used_bytes'], 9)
+
+    def test_found_in_path_with_its_input_and_output(self):
+        done = self.pages('--', 'cat', input=b'read and written')
+        self.assertEqual((done.returncode, done.stdout), (0, b'read and written'))
+        self.assertIn(b'could leave', done.stderr)
+
+    def test_a_closed_pipe_ends_it_as_ever(self):
+        done = subprocess.run(['bash', '-c', 'set -o pipefail; "$0" pages -- yes | head -n 1', TOOL],
+                              capture_output=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 128 + signal.SIGPIPE)
+
+
+class Windows(Case):
+    def start(self, *words):
+        run = subprocess.Popen([TOOL, 'pages', '--json', self.report, *words, '--', BEHAVIOUR,
+                                'serve', self.mapped], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+        self.addCleanup(run.stderr.close)
+        self.addCleanup(run.stdout.close)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        self.assertEqual(run.stdout.readline(), b'ready\n')
+        return run
+
+    def child_of(self, run):
+        with open(f'/proc/{run.pid}/task/{run.pid}/children', encoding='ascii') as children:
+            return int(children.read().split()[0])
+
+    def test_a_signal_leaves_loading_out(self):
+        run = self.start('--progress')
+        run.send_signal(signal.SIGUSR1)
+        while not run.stderr.readline().startswith(b'window 1'):
+            pass
+        os.kill(self.child_of(run), signal.SIGUSR1)
+        self.assertEqual(run.stdout.readline(), b'again\n')
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(PATIENCE), 0)
+        report = json.loads(self.report.read_text())
+        self.assertEqual([self.of_mapped(report, w)['used_bytes'] for w in (0, 1)], [100, 50])
+
+    def test_the_number_of_windows_ends_the_program(self):
+        run = self.start('--skip', '0.2s', '--window', '0.2s', '--windows', '3')
+        self.assertEqual(run.wait(PATIENCE), 0)
+        report = json.loads(self.report.read_text())
+        self.assertEqual(len(report['windows']), 3)
+
+
+class Refusals(Case):
+    def test_what_is_no_program(self):
+        self.assertIn('no program', self.refused('--', 'no-such-program-anywhere'))
+        self.assertIn('cannot find', self.refused('--', self.folder / 'missing'))
+        self.assertIn('folder', self.refused('--', self.folder))
+        self.assertIn('chmod', self.refused('--', self.mapped))
+
+    def test_programs_that_cannot_be_observed(self):
+        path = self.folder / 'program'
+
+        def refused(content, mode=0o755):
+            path.write_bytes(content)
+            path.chmod(mode)
+            return self.refused('--', path)
+        self.assertIn('/bin/sh -e ' + str(path), refused(b'#!/bin/sh -e\nexit 0\n'))
+        self.assertIn('ELF', refused(b'nothing'))
+        whole = pathlib.Path(KNOWN).read_bytes()
+        self.assertIn('32-bit', refused(whole[:4] + b'\x01' + whole[5:]))
+        self.assertIn('processor', refused(whole[:18] + b'\xb7' + whole[19:]))
+        if os.geteuid() == 0:
+            path.write_bytes(whole)
+            os.chown(path, 12345, 12345)
+            path.chmod(0o755 | stat.S_ISUID)
+            self.assertIn('set-user-ID', self.refused('--', path))
+
+    def test_no_qemu(self):
+        self.assertIn('apt-get install qemu-user', self.refused('--', KNOWN, env={'PATH': '/none'}))
+
+    def test_words(self):
+        self.assertIn('one of', self.refused(status=2))
+        self.assertIn('one of', self.refused('--trace', 'x', '--', KNOWN, status=2))
+        self.assertIn('10s', self.refused('--window', '5m', '--', KNOWN, status=2))
+        self.assertIn('10s', self.refused('--window', '0', '--', KNOWN, status=2))
+
+    def test_a_full_disk(self):
+        self.assertIn('/dev/full', self.refused('--json', '/dev/full', '--trace',
+                                                self.trace()).splitlines()[-1])
+
+    def test_a_report_that_cannot_be_written_is_told_before_the_run(self):
+        done = self.pages('--json', self.folder / 'none' / 'report', '--', KNOWN)
+        self.assertEqual((done.returncode, done.stdout), (1, b''))
+
+    def trace(self):
+        path = self.folder / 'trace'
+        path.write_text(' S 1000,8\n')
+        return path
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
