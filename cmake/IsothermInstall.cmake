@@ -117,5 +117,5 @@ set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libjemalloc-dev, liburing-dev")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "libfmt-dev, libhwy-dev, liblz4-dev, libmicrohttpd-dev, libzstd-dev, zlib1g-dev")
+    "libfmt-dev, libhwy-dev, liblz4-dev, libmicrohttpd-dev, libzstd-dev, qemu-user, zlib1g-dev")
 include(CPack)

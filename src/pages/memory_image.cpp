@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "os/files/file.hpp"
-#include "os/memory/page_scan.hpp"
+#include "os/page_scan.hpp"
 #include "os/proc_file.hpp"
 #include "pages/bits.hpp"
 

@@ -21,8 +21,8 @@ import unread
 
 # Bottom first; the members of one group are peers.
 LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'], ['live'],
-          ['placement'], ['index', 'sort', 'pages'], ['store'], ['server'], ['tool'], ['top'], ['lab'],
-          ['cli']]
+          ['placement'], ['index', 'sort', 'pages'], ['store'], ['server'], ['tool'], ['top'],
+          ['lab'], ['cli']]
 # Where layers stand.
 LAYERED = ('src/', 'lab/')
 RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
@@ -90,8 +90,9 @@ PAGE_FILE = re.compile(r'`((?:[\w.-]+/)+[\w-]+\.(?:hpp|cpp|py|pml|md))`')
 
 MAX_SUBJECT_COLUMNS = 72
 
-# Programs that link nothing of Isotherm: a disk, and other libraries' sorts.
-STANDALONE = ('lab/experiments/shared/emulated_disk.cpp', 'lab/micro/sort/library_sorts.cpp')
+# Programs that link nothing of Isotherm: a disk, other libraries' sorts, a plugin of QEMU.
+STANDALONE = ('lab/experiments/shared/emulated_disk.cpp', 'lab/micro/sort/library_sorts.cpp',
+              'src/pages/qemu/plugin.cpp')
 
 # (pattern, where: path prefixes, except: path prefixes, what to do instead). In a pattern, "@(...)"
 # is a group that matches one whole identifier: only files with such an identifier are searched, so

@@ -1,6 +1,7 @@
 #include "cli/pages/arguments.hpp"
 
-#include <limits>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/numbers.hpp"
@@ -23,16 +24,24 @@ base::result<void> set_limit(pages::window_limit& limit, const std::string& text
       "'" + text + "' is no length of a window: give seconds, as 10s, or accesses, as 1000000"});
 }
 
+base::result<void> set_count(std::optional<std::uint64_t>& count, const std::string& text) {
+  count = base::parse_number<std::uint64_t>(text, 1);
+  if (count) return {};
+  return std::unexpected(base::error{"'" + text + "' is no number of windows: give 1 or more"});
+}
+
 }  // namespace
 
 void add_pages_flags(const command& c, pages_arguments& a) {
   c.add_words("program", a.program, "the program to run and observe, and its arguments, after --");
-  c.add_switch("--syscalls", a.counts_buffers,
-               "count buffers of the program that system calls (read, write, send and their "
-               "variants) read or wrote as used");
+  const option buffers =
+      c.add_switch("--syscalls", a.counts_buffers,
+                   "count buffers of the program that system calls (read, write, send and their "
+                   "variants) read or wrote as used");
   c.add("--trace", a.trace,
         "read a trace of memory accesses in place of running a program: output of valgrind "
-        "--tool=lackey --trace-mem=yes, or of drmemtrace's tool view; -: standard input");
+        "--tool=lackey --trace-mem=yes, or of drmemtrace's tool view; -: standard input")
+      .excludes(buffers);
   const auto limit = [](pages::window_limit& target) {
     return [&target](const std::string& text) { return set_limit(target, text); };
   };
@@ -42,7 +51,9 @@ void add_pages_flags(const command& c, pages_arguments& a) {
   c.add("--window", limit(a.times.length), "",
         "length of each window, as 10s or as a number of accesses; without it one window lasts "
         "until the end");
-  c.add("--windows", a.times.windows, "number of windows after which the observation ends");
+  c.add(
+      "--windows", [&a](const std::string& text) { return set_count(a.times.windows, text); }, "",
+      "number of windows after which the observation ends, and the program");
   c.group("Results");
   c.add("--json", a.json,
         "write all figures of all windows, as JSON, to this file; -: standard "

@@ -51,9 +51,10 @@ long futex(base::atomic<std::uint32_t>& word, int operation, std::uint32_t value
 void end_window_in_time() noexcept {
   std::uint64_t ends = shared->window_ends.load_acquire();
   if (ends == kNever || accesses_of(*shared) < ends) return;
-  // One thread takes the limit away, and with it the right to end the window.
+  // Loaded after its limit, which the tool sets last. If the tool ends it meanwhile, that counts.
+  std::uint32_t running = shared->window.load_acquire();
   if (shared->window_ends.compare_exchange_acq_rel(ends, kNever)) {
-    shared->window.fetch_add_acq_rel(1);
+    shared->window.compare_exchange_acq_rel(running, running + 1);
   }
 }
 

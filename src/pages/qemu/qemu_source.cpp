@@ -26,7 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto kLook = milliseconds(5);
-constexpr auto kAnswerWait = milliseconds(2000);
+constexpr auto kAnswerWait = milliseconds(60'000);  // some seconds for a terabyte of addresses
 constexpr auto kEndWait = milliseconds(10'000);
 constexpr auto kBetweenImages = milliseconds(1000);
 constexpr int kImageShare = 20;  // an image takes at most this part of the time
@@ -150,13 +150,17 @@ qemu_source::~qemu_source() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-bool qemu_source::wait_for_end() {
+bool qemu_source::has_ended() {
   if (pid_ == 0) return true;
-  std::this_thread::sleep_for(kLook);
   if (::waitpid(pid_, &status_, WNOHANG) != pid_) return false;
   pid_ = 0;
   image_age_seconds_ = seconds(clock::now() - image_read_);
   return true;
+}
+
+bool qemu_source::wait_for_end() {
+  if (pid_ != 0) std::this_thread::sleep_for(kLook);
+  return has_ended();
 }
 
 bool qemu_source::list_regions() {
@@ -164,7 +168,7 @@ bool qemu_source::list_regions() {
   wake(shared().regions_asked);
   const auto until = clock::now() + kAnswerWait;
   while (shared().regions_told.load_acquire() != asked) {
-    if (clock::now() > until || shared().stage.load_acquire() == kStarting) return false;
+    if (clock::now() > until || has_ended()) return false;
     std::this_thread::sleep_for(milliseconds(1));
   }
   return true;
@@ -173,11 +177,11 @@ bool qemu_source::list_regions() {
 void qemu_source::read_memory() {
   const auto begin = clock::now();
   if (pid_ == 0 || shared().stage.load_acquire() == kStarting || !list_regions()) return;
-  if (auto image = read_guest_memory(pid_, shared())) {
-    image_ = std::move(*image);
-    image_read_ = clock::now();
-  }
+  auto image = read_guest_memory(pid_, shared());
   image_took_ = clock::now() - begin;
+  if (!image) return;
+  image_ = std::move(*image);
+  image_read_ = clock::now();
 }
 
 void qemu_source::answer_stage() {
@@ -227,7 +231,11 @@ base::result<window> qemu_source::observe(const window_limit& limit, const reque
     return std::unexpected(
         base::error{"QEMU could not run " + traits_.subject + ": its own message says why"});
   }
-  if (!w.last || (pid_ != 0 && !was_replaced())) read_memory();
+  if (pid_ != 0 && !was_replaced()) {
+    const auto read_before = image_read_;
+    read_memory();
+    if (image_read_ == read_before) ++missed_images_;
+  }
   w.memory = image_;
   number_ = shared().window.load_acquire();
   return w;
@@ -261,7 +269,12 @@ std::vector<std::string> qemu_source::remarks() const {
                     signal, ::strsignal(signal), image_age_seconds_));
   }
   if (const auto children = shared().children.load_relaxed(); children > 0) {
-    all.push_back(fmt::format("It forked {} times; its children were not observed.", children));
+    all.push_back(fmt::format("It forked {} time{}; its children were not observed.", children,
+                              children == 1 ? "" : "s"));
+  }
+  if (missed_images_ > 0) {
+    all.push_back(fmt::format("The memory that it held could not be read at the end of {} windows.",
+                              missed_images_));
   }
   if (shared().regions_known == 0) {
     all.emplace_back("This QEMU does not tell which memory the program held.");

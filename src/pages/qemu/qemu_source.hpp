@@ -42,7 +42,9 @@ class qemu_source final : public source {
   base::result<void> share_memory();
   base::result<void> spawn(const std::vector<std::string>& words, const qemu_options& options);
   control& shared() const noexcept { return *reinterpret_cast<control*>(shared_.data()); }
-  /// Waits some milliseconds; returns whether the process has ended.
+  /// Returns whether the process has ended.
+  bool has_ended();
+  /// Waits some milliseconds before.
   bool wait_for_end();
   /// Reads the program's memory when it is about to end or to be replaced, and lets it go on.
   void answer_stage();
@@ -70,6 +72,7 @@ class qemu_source final : public source {
   memory_image image_;  // read last
   clock::time_point image_read_;
   clock::duration image_took_{};
+  unsigned missed_images_ = 0;    // at the ends of windows
   double image_age_seconds_ = 0;  // when the process had ended
 };
 

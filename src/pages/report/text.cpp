@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
+#include <string_view>
 
 namespace isotherm::pages {
 namespace {
@@ -12,7 +14,18 @@ namespace {
 constexpr std::size_t kMappingsShown = 10;
 constexpr std::array<unsigned, 6> kPerMille{30, 150, 250, 500, 750, 1000};
 
-double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+/// The unit of all sizes of a report, by its largest one.
+struct unit {
+  std::string_view name;
+  double bytes = 1;
+  double operator()(std::uint64_t size) const { return static_cast<double>(size) / bytes; }
+};
+
+unit unit_for(const window_report& w) {
+  constexpr std::uint64_t kSmall = 16 << 20;
+  if (std::max(w.all.resident, w.all.touched) < kSmall) return {.name = "KiB", .bytes = 1 << 10};
+  return {.name = "MiB", .bytes = 1 << 20};
+}
 
 double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
@@ -21,29 +34,36 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 using text_end = std::back_insert_iterator<std::string>;
 
 void print_held(text_end out, const window_report& w, grain smallest) {
+  const unit in = unit_for(w);
   const bool bytes = smallest == grain::byte;
+  const std::uint64_t held = w.all.resident;
+  // Used bytes of memory that the program had given back by the end are not of what it holds.
+  const std::uint64_t used =
+      w.all.used - w.by_kind[static_cast<std::size_t>(mapping_kind::unknown)].used;
   const std::uint64_t could = w.could_leave() + (bytes ? w.could_leave_in_order() : 0);
   fmt::format_to(out,
-                 "Of {:.1f} MiB that it holds, {:.1f} MiB ({:.1f}%) were used, and {:.1f} MiB "
-                 "({:.1f}%) could leave:\n",
-                 mib(w.all.resident), mib(w.all.used), percent(w.all.used, w.all.resident),
-                 mib(could), percent(could, w.all.resident));
-  fmt::format_to(out, "{:10.1f} MiB {:5.1f}%  as the memory lies: pages that were not touched\n",
-                 mib(w.could_leave()), percent(w.could_leave(), w.all.resident));
+                 "Of {:.1f} {} that it holds, {:.1f} {} ({:.1f}%) were {}, and {:.1f} {} ({:.1f}%) "
+                 "could leave:\n",
+                 in(held), in.name, in(used), in.name, percent(used, held),
+                 bytes ? "used" : "touched", in(could), in.name, percent(could, held));
+  fmt::format_to(out, "{:10.1f} {} {:5.1f}%  as the memory lies: pages that were not touched\n",
+                 in(w.could_leave()), in.name, percent(w.could_leave(), held));
   if (!bytes) return;
-  fmt::format_to(out, "{:10.1f} MiB {:5.1f}%  more, if the lines that were used lay together\n",
-                 mib(w.could_leave_in_order()), percent(w.could_leave_in_order(), w.all.resident));
+  fmt::format_to(out, "{:10.1f} {} {:5.1f}%  more, if the lines that were used lay together\n",
+                 in(w.could_leave_in_order()), in.name, percent(w.could_leave_in_order(), held));
 }
 
 void print_touched(text_end out, const window_report& w) {
+  const unit in = unit_for(w);
   fmt::format_to(out,
-                 "Of {:.1f} MiB of pages that were touched, {:.1f} MiB ({:.1f}%) were used; "
-                 "{:.1f} MiB could leave\nif the lines that were used lay together.\n",
-                 mib(w.all.touched), mib(w.all.used), percent(w.all.used, w.all.touched),
-                 mib(w.could_leave_in_order()));
+                 "Of {:.1f} {} of pages that were touched, {:.1f} {} ({:.1f}%) were used; "
+                 "{:.1f} {} could leave\nif the lines that were used lay together.\n",
+                 in(w.all.touched), in.name, in(w.all.used), in.name,
+                 percent(w.all.used, w.all.touched), in(w.could_leave_in_order()), in.name);
 }
 
-void print_share(text_end out, const char* label, const window_report& w, unsigned per_mille) {
+void print_share(text_end out, const window_report& w, unsigned per_mille) {
+  const std::string label = fmt::format("at most {}%", per_mille / 10);
   fmt::format_to(
       out, "  {:<22} {:6.1f}% {:6.1f}%   {:6.1f}% {:6.1f}%\n", label,
       100 * w.small.by_bytes.share_up_to(per_mille), 100 * w.small.by_lines.share_up_to(per_mille),
@@ -55,42 +75,51 @@ void print_utilization(text_end out, const window_report& w) {
                  "\nTouched pages            of 4 KiB          as if of 2 MiB\n"
                  "  used, of a page         bytes   lines     bytes   lines\n");
   for (const unsigned step : kPerMille) {
-    print_share(out, fmt::format("at most {}%", step / 10).c_str(), w, step);
+    print_share(out, w, step);
   }
   fmt::format_to(out, "  {:<22} {:6.1f}% {:6.1f}%   {:6.1f}% {:6.1f}%\n", "utilization",
                  100 * w.small.utilization(), percent(w.small.lines, w.small.capacity),
                  100 * w.huge.utilization(), percent(w.huge.lines, w.huge.capacity));
   fmt::format_to(out, "  {:<22} {:>15}   {:>15}\n", "pages", w.small.pages, w.huge.pages);
-  fmt::format_to(out, "  {:<22} {:>11.1f} MiB   {:>11.1f} MiB\n", "capacity", mib(w.small.capacity),
-                 mib(w.huge.capacity));
+  const unit in = unit_for(w);
+  fmt::format_to(out, "  {:<22} {:>11.1f} {}   {:>11.1f} {}\n", "capacity", in(w.small.capacity),
+                 in.name, in(w.huge.capacity), in.name);
   if (w.resident_in_huge == 0) return;
   fmt::format_to(out,
-                 "Of what it holds, {:.1f} MiB lie in real pages of 2 MiB; with each page at its "
+                 "Of what it holds, {:.1f} {} lie in real pages of 2 MiB; with each page at its "
                  "real size, {:.1f}%\nof the touched pages' capacity was used.\n",
-                 mib(w.resident_in_huge), 100 * w.real.utilization());
+                 in(w.resident_in_huge), in.name, 100 * w.real.utilization());
 }
 
-void print_amounts(text_end out, const std::string& label, const amounts& a) {
+void print_amounts(text_end out, std::string_view label, const amounts& a, const unit& in) {
   fmt::format_to(out, "  {:<22} {:9.1f} {:12.1f} {:9.1f} {:9.1f} {:9.1f} {:9.1f}%\n", label,
-                 mib(a.resident), mib(a.untouched), mib(a.touched), mib(a.used), mib(a.lines),
+                 in(a.resident), in(a.untouched), in(a.touched), in(a.used), in(a.lines),
                  percent(a.used, a.touched));
 }
 
+/// Memory without a mapping at the end of the window was given back before, where mappings are
+/// known.
+std::string_view label_of(mapping_kind kind, const window_report& w) {
+  return kind == mapping_kind::unknown && w.knows_resident ? "given back by then" : name(kind);
+}
+
 void print_kinds(text_end out, const window_report& w) {
+  const unit in = unit_for(w);
   fmt::format_to(out,
-                 "\nMiB                         held  not touched   touched      used     lines  "
-                 "used/touched\n");
+                 "\n{}                         held  not touched   touched      used     lines  "
+                 "used/touched\n",
+                 in.name);
   for (unsigned kind = 0; kind < kMappingKinds; ++kind) {
     const amounts& a = w.by_kind[kind];
     if (a.resident + a.touched == 0) continue;
-    print_amounts(out, std::string(name(static_cast<mapping_kind>(kind))), a);
+    print_amounts(out, label_of(static_cast<mapping_kind>(kind), w), a, in);
   }
-  print_amounts(out, "all", w.all);
+  print_amounts(out, "all", w.all, in);
 }
 
-std::string short_name(const mapping_figures& m) {
+std::string short_name(const mapping_figures& m, const window_report& w) {
   constexpr std::size_t kMost = 22;
-  const std::string whole = m.name.empty() ? std::string(name(m.kind)) : m.name;
+  const std::string whole = m.name.empty() ? std::string(label_of(m.kind, w)) : m.name;
   const std::string last = whole.substr(whole.find_last_of('/') + 1);
   return last.size() <= kMost ? last : last.substr(0, kMost - 2) + "..";
 }
@@ -101,7 +130,8 @@ void print_mappings(text_end out, const window_report& w) {
   fmt::format_to(out, "The largest mappings\n");
   for (std::size_t i = 0; i < shown; ++i) {
     const mapping_figures& m = w.mappings[i];
-    if (m.sizes.resident + m.sizes.touched > 0) print_amounts(out, short_name(m), m.sizes);
+    if (m.sizes.resident + m.sizes.touched > 0)
+      print_amounts(out, short_name(m, w), m.sizes, unit_for(w));
   }
 }
 
@@ -109,11 +139,15 @@ void print_window(text_end out, const window_report& w, grain smallest) {
   if (w.knows_resident) print_held(out, w, smallest);
   if (smallest == grain::byte) {
     if (!w.knows_resident) print_touched(out, w);
-    fmt::format_to(out,
-                   "Page utilization is {:.1f}%: {:.1f}% of the {:.1f} MiB of touched pages is "
-                   "cold, and cannot leave.\n",
-                   100 * w.small.utilization(), 100 - 100 * w.small.utilization(),
-                   mib(w.small.capacity));
+    const unit in = unit_for(w);
+    fmt::format_to(
+        out,
+        "Page utilization is {:.1f}%: {:.1f}% of the {:.1f} {} of touched pages is cold, "
+        "and cannot leave.
+        ",
+            100 *
+            w.small.utilization(),
+        100 - 100 * w.small.utilization(), in(w.small.capacity), in.name);
     print_utilization(out, w);
   }
   print_kinds(out, w);
@@ -125,9 +159,13 @@ void print_window(text_end out, const window_report& w, grain smallest) {
 std::string to_line(const window_report& w, grain smallest) {
   std::string line = fmt::format("{:8.1f} s", w.seconds);
   if (w.accesses > 0) line += fmt::format("  {:12} accesses", w.accesses);
-  if (w.knows_resident) line += fmt::format("  held {:9.1f} MiB", mib(w.all.resident));
-  line += fmt::format("  touched {:9.1f} MiB", mib(w.all.touched));
-  if (smallest == grain::byte) line += fmt::format("  used {:9.1f} MiB", mib(w.all.used));
+  const unit in = unit_for(w);
+  const auto add = [&](std::string_view label, std::uint64_t bytes) {
+    line += fmt::format("  {} {:9.1f} {}", label, in(bytes), in.name);
+  };
+  if (w.knows_resident) add("held", w.all.resident);
+  add("touched", w.all.touched);
+  if (smallest == grain::byte) add("used", w.all.used);
   return line;
 }
 

@@ -1,14 +1,14 @@
 // A program whose used bytes are known exactly (pages_case.py computes them anew). It has no
 // library, so that nothing else is anonymous memory: a mapping that it uses in part, and one that
-// it holds without a use.
+// only the kernel uses.
 #include <cstdint>
 
 namespace {
 
 constexpr std::uint64_t kUsed = 0x10000000000, kUsedBytes = 1 << 20;
 constexpr std::uint64_t kHeld = 0x10100000000, kHeldBytes = 16 * 4096;
-constexpr long kWrite = 1, kMmap = 9, kWritev = 20, kExit = 231;
-constexpr long kReadWrite = 3, kFixedAnonymous = 0x32, kPopulated = 0x8000;
+constexpr long kRead = 0, kWrite = 1, kOpen = 2, kMmap = 9, kWritev = 20, kExit = 231;
+constexpr long kReadWrite = 3, kFixedAnonymous = 0x32;
 
 long call(long number, long a, long b, long c, long d = 0, long e = 0, long f = 0) {
   register long r10 asm("r10") = d;
@@ -60,6 +60,13 @@ void store_words() {
   asm volatile("rep movsq" : "+D"(target), "+S"(source), "+c"(count) : : "memory");
 }
 
+/// The kernel alone writes to all pages of the second mapping.
+void read_buffer() {
+  call(kMmap, kHeld, kHeldBytes, kReadWrite, kFixedAnonymous, -1);
+  const long zeros = call(kOpen, reinterpret_cast<long>("/dev/zero"), 0, 0);
+  call(kRead, zeros, kHeld, kHeldBytes);
+}
+
 /// The kernel alone reads 100 bytes of page 80, and 30 and 20 of page 81.
 void write_buffers() {
   struct {
@@ -77,9 +84,9 @@ void write_buffers() {
 
 extern "C" [[noreturn]] void run() {
   call(kMmap, kUsed, kUsedBytes, kReadWrite, kFixedAnonymous, -1);
-  call(kMmap, kHeld, kHeldBytes, kReadWrite, kFixedAnonymous | kPopulated, -1);
   store_bytes();
   store_words();
+  read_buffer();
   write_buffers();
   call(kExit, 0, 0, 0);
   __builtin_unreachable();

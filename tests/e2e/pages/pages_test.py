@@ -32,9 +32,9 @@ def bytes_of_known():
 
 
 def buffers_of_known():
-    """Those that the kernel alone reads."""
+    """Those that the kernel alone reads or writes; the last 16 pages are the second mapping's."""
     return set(range(80 * PAGE, 80 * PAGE + 100)) | set(range(81 * PAGE, 81 * PAGE + 30)) | \
-        set(range(81 * PAGE + 1000, 81 * PAGE + 1020))
+        set(range(81 * PAGE + 1000, 81 * PAGE + 1020)) | set(range(1000 * PAGE, 1016 * PAGE))
 
 
 def units(used, size):
@@ -146,8 +146,9 @@ class Programs(Case):
         self.assertIn(b'could leave', done.stderr)
 
     def test_a_closed_pipe_ends_it_as_ever(self):
-        done = subprocess.run(['bash', '-c', 'set -o pipefail; "$0" pages -- yes | head -n 1', TOOL],
-                              capture_output=True, timeout=PATIENCE, check=False)
+        script = 'set -o pipefail; "$0" pages -- yes | head -n 1'
+        done = subprocess.run(['bash', '-c', script, TOOL], capture_output=True, timeout=PATIENCE,
+                              check=False)
         self.assertEqual(done.returncode, 128 + signal.SIGPIPE)
 
 
@@ -219,6 +220,8 @@ class Refusals(Case):
         self.assertIn('one of', self.refused('--trace', 'x', '--', KNOWN, status=2))
         self.assertIn('10s', self.refused('--window', '5m', '--', KNOWN, status=2))
         self.assertIn('10s', self.refused('--window', '0', '--', KNOWN, status=2))
+        self.assertIn('1 or more', self.refused('--windows', '0', '--', KNOWN, status=2))
+        self.assertIn('--syscalls', self.refused('--syscalls', '--trace', 'x', status=2))
 
     def test_a_full_disk(self):
         self.assertIn('/dev/full', self.refused('--json', '/dev/full', '--trace',

@@ -10,16 +10,7 @@
 namespace isotherm::os {
 
 /// Facts about a page, bits of the kernel's PAGEMAP_SCAN (Linux 6.7).
-enum page_fact : std::uint64_t {
-  kPageWriteTracked = 1 << 0,
-  kPageWritten = 1 << 1,
-  kPageOfFile = 1 << 2,
-  kPagePresent = 1 << 3,
-  kPageSwapped = 1 << 4,
-  kPageOfZeros = 1 << 5,
-  kPageHuge = 1 << 6,
-  kPageSoftDirty = 1 << 7
-};
+enum page_fact : std::uint64_t { kPagePresent = 1 << 3, kPageOfZeros = 1 << 5, kPageHuge = 1 << 6 };
 
 /// Pages side by side, [begin, end), of which the same facts hold.
 struct page_run {

@@ -1,4 +1,4 @@
-#include "os/memory/page_scan.hpp"
+#include "os/page_scan.hpp"
 
 #include <sys/ioctl.h>
 

@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+"""How much of their pages stores use under the same reads, observed by isotherm pages.
+
+    lab/experiments/pages/run.py --requests 20000,100000 --save pages.jsonl
+
+Starts each server under observation, loads records, and then lets a window go by for each number of
+requests: YCSB-C at a fixed rate, which the observed server bears. Loading is left out. Prints for
+each window what the server held, touched and used, and the shares of touched pages of which at most
+3, 15 and 25% was used.
+"""
+import argparse
+import json
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
+import saved  # noqa: E402
+import servers  # noqa: E402
+import tree  # noqa: E402
+from servers import Trouble  # noqa: E402
+
+MIB = 1 << 20
+PATIENCE = 300  # seconds
+
+
+def commands(folder):
+    """The command of each server, and the address that the driver is given."""
+    path = folder / 'socket'
+    return {
+        'redis': (servers.redis_command(folder), f'unix:{path}'),
+        'memcached': (['memcached', '-u', 'root', '-s', path, '-t', 2, '-m', 6000],
+                      f'memcached:unix:{path}'),
+        'isotherm': ([tree.TOOL, 'serve', '--port', -1, '--unixsocket', path, '--manage', 'off'],
+                     f'unix:{path}'),
+    }
+
+
+def drive(address, options, *flags):
+    done = subprocess.run([tree.TOOL, 'bench', 'ycsb', '--connect', address, '--workload', 'c',
+                           '--keys', str(options.keys), '--value-size', str(options.value_size),
+                           '--distribution', options.distribution, '--threads', '4', *flags],
+                          capture_output=True, text=True, check=False, timeout=PATIENCE)
+    if done.returncode != 0:
+        raise Trouble(f'the driver failed: {done.stderr.strip()}')
+
+
+def await_socket(path, run):
+    for _ in range(PATIENCE * 20):
+        with socket.socket(socket.AF_UNIX) as probe:
+            if probe.connect_ex(str(path)) == 0:
+                return
+        if run.poll() is not None:
+            break
+        time.sleep(.05)
+    raise Trouble(f'the observed server did not start: {run.stderr.read().strip()}')
+
+
+def end_window(run):
+    """Waits for its line: its figures are complete then."""
+    run.send_signal(signal.SIGUSR1)
+    for line in run.stderr:
+        if line.startswith('window '):
+            return
+    raise Trouble('the observation ended early')
+
+
+def observe(name, options, folder):
+    """The windows of a server, as isotherm pages reports them; the first is of loading."""
+    command, address = commands(folder)[name]
+    report = folder / 'report.json'
+    flags = ['--syscalls'] if options.syscalls else []
+    run = subprocess.Popen([tree.TOOL, 'pages', '--progress', '--json', report, *flags, '--',
+                            *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                           text=True)
+    try:
+        await_socket(folder / 'socket', run)
+        drive(address, options, '--seconds', '0.1', '--rate', '10')
+        end_window(run)
+        time.sleep(options.rest)
+        end_window(run)
+        for requests in options.requests:
+            drive(address, options, '--no-load', '--seconds', str(requests / options.rate),
+                  '--rate', str(options.rate))
+            end_window(run)
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=PATIENCE)
+    finally:
+        run.kill()
+        run.wait()
+    return json.loads(report.read_text())['windows']
+
+
+def row_of(window):
+    """The figures of a window that its row tells."""
+    everything, pages = window['all'], window['pages_of_4_kib']
+    shares = pages['share_of_pages_by_percent_of_bytes']
+    return {'held_bytes': everything['resident_bytes'],
+            'touched_bytes': everything['touched_bytes'],
+            'used_bytes': everything['used_bytes'],
+            'used_line_bytes': everything['used_line_bytes'],
+            'could_leave_bytes': everything['could_leave_bytes'],
+            'could_leave_in_order_bytes': everything['could_leave_in_order_bytes'],
+            'utilization': pages['utilization'],
+            'utilization_of_2_mib': window['pages_of_2_mib']['utilization'],
+            'pages_up_to': {str(percent): shares[percent - 1] for percent in (3, 15, 25)}}
+
+
+def report(name, requests, row):
+    shares = row['pages_up_to']
+    print(f'{name:<10} {requests:>8}  held {row["held_bytes"] / MIB:7.1f} MiB  '
+          f'touched {row["touched_bytes"] / MIB:7.1f}  used {row["used_bytes"] / MIB:6.1f}  '
+          f'utilization {row["utilization"]:6.1%}  <=3% {shares["3"]:6.1%}  <=15% '
+          f'{shares["15"]:6.1%}  <=25% {shares["25"]:6.1%}  could leave '
+          f'{row["could_leave_bytes"] / MIB:6.1f} + {row["could_leave_in_order_bytes"] / MIB:6.1f}',
+          flush=True)
+
+
+def numbers(text):
+    return [int(word) for word in text.split(',')]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('--servers', default='redis,memcached,isotherm')
+    parser.add_argument('--keys', type=int, default=200_000)
+    parser.add_argument('--value-size', type=int, default=1024)
+    parser.add_argument('--distribution', default='zipfian', help='of isotherm bench ycsb')
+    parser.add_argument('--requests', type=numbers, default=[20_000, 100_000],
+                        help='of each window')
+    parser.add_argument('--rate', type=int, default=2000, help='requests a second')
+    parser.add_argument('--rest', type=float, default=15,
+                        help='seconds after loading in which the server may tidy up')
+    parser.add_argument('--syscalls', action='store_true', help='count buffers of system calls')
+    parser.add_argument('--save', help='append a JSON object for each window')
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    servers.check_tool(tree.TOOL)
+    print(f'{saved.here()}; {options.keys} records of {options.value_size} B, {options.rate} '
+          'requests a second')
+    for name in options.servers.split(','):
+        with tempfile.TemporaryDirectory(prefix='isotherm-pages-') as folder:
+            windows = observe(name, options, pathlib.Path(folder))
+        for requests, window in zip(options.requests, windows[2:]):
+            row = row_of(window)
+            report(name, requests, row)
+            saved.append(options.save, 'pages', server=name, requests=requests, keys=options.keys,
+                         value_size=options.value_size, distribution=options.distribution,
+                         rate=options.rate, syscalls=options.syscalls, **row)
+
+
+if __name__ == '__main__':
+    servers.run_main('pages', main)

@@ -1,0 +1,8 @@
+"""Tiny runs, for the tests."""
+from trial import SAVED, Trial
+
+
+def trials(_):
+    return {'pages': Trial(
+        [['--servers', 'redis', '--keys', '500', '--requests', '200,400', '--rest', '0', *SAVED]],
+        rows=2)}
