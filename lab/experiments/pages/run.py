@@ -2,17 +2,22 @@
 """How much of their pages stores use under the same reads, observed by isotherm pages.
 
     lab/experiments/pages/run.py --requests 20000,100000 --save pages.jsonl
+    lab/experiments/pages/run.py --cost 3
 
 Starts each server under observation, loads records, and then lets a window go by for each number of
 requests: YCSB-C at a fixed rate, which the observed server bears. Loading is left out. Prints for
 each window what the server held, touched and used, and the shares of touched pages of which at most
-3, 15 and 25% was used.
+3, 15 and 25% was used. With --cost: requests a second of each server in a closed loop, by itself and
+observed in turn, so many rounds.
 """
 import argparse
+import contextlib
 import json
 import pathlib
+import re
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -41,12 +46,14 @@ def commands(folder):
 
 
 def drive(address, options, *flags):
+    """Requests a second."""
     done = subprocess.run([tree.TOOL, 'bench', 'ycsb', '--connect', address, '--workload', 'c',
                            '--keys', str(options.keys), '--value-size', str(options.value_size),
                            '--distribution', options.distribution, '--threads', '4', *flags],
                           capture_output=True, text=True, check=False, timeout=PATIENCE)
     if done.returncode != 0:
         raise Trouble(f'the driver failed: {done.stderr.strip()}')
+    return int(re.search(r'([\d,]+) ops/s ', done.stdout)[1].replace(',', ''))
 
 
 def await_socket(path, run):
@@ -69,17 +76,27 @@ def end_window(run):
     raise Trouble('the observation ended early')
 
 
+@contextlib.contextmanager
+def loaded(command, address, options, folder):
+    """The process of `command`, which serves the records."""
+    run = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, text=True)
+    try:
+        await_socket(folder / 'socket', run)
+        drive(address, options, '--seconds', '0.1', '--rate', '10')
+        yield run
+    finally:
+        run.terminate()
+        run.communicate(timeout=PATIENCE)
+
+
 def observe(name, options, folder):
     """The windows of a server, as isotherm pages reports them; the first is of loading."""
     command, address = commands(folder)[name]
     report = folder / 'report.json'
     flags = ['--syscalls'] if options.syscalls else []
-    run = subprocess.Popen([tree.TOOL, 'pages', '--progress', '--json', report, *flags, '--',
-                            *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                           text=True)
-    try:
-        await_socket(folder / 'socket', run)
-        drive(address, options, '--seconds', '0.1', '--rate', '10')
+    observed = [tree.TOOL, 'pages', '--progress', '--json', report, *flags, '--', *command]
+    with loaded(observed, address, options, folder) as run:
         end_window(run)
         time.sleep(options.rest)
         end_window(run)
@@ -87,11 +104,6 @@ def observe(name, options, folder):
             drive(address, options, '--no-load', '--seconds', str(requests / options.rate),
                   '--rate', str(options.rate))
             end_window(run)
-        run.send_signal(signal.SIGINT)
-        run.communicate(timeout=PATIENCE)
-    finally:
-        run.kill()
-        run.wait()
     return json.loads(report.read_text())['windows']
 
 
@@ -120,6 +132,26 @@ def report(name, requests, row):
           flush=True)
 
 
+def measure_cost(name, options):
+    """Prints medians of both sides and of the rounds' ratios."""
+    rates = {'alone': [], 'observed': []}
+    for _ in range(options.cost):
+        for side, found in rates.items():
+            with tempfile.TemporaryDirectory(prefix='isotherm-pages-') as folder:
+                folder = pathlib.Path(folder)
+                command, address = commands(folder)[name]
+                if side == 'observed':
+                    command = [tree.TOOL, 'pages', '--', *command]
+                with loaded(command, address, options, folder):
+                    found.append(drive(address, options, '--no-load', '--seconds', '4'))
+    times = [alone / observed for alone, observed in zip(*rates.values())]
+    print(f'{name:<10} requests/s alone {statistics.median(rates["alone"]):,.0f}, observed '
+          f'{statistics.median(rates["observed"]):,.0f}: {statistics.median(times):.1f} times '
+          f'slower ({min(times):.1f} .. {max(times):.1f})', flush=True)
+    saved.append(options.save, 'pages cost', server=name, keys=options.keys,
+                 value_size=options.value_size, **rates)
+
+
 def numbers(text):
     return [int(word) for word in text.split(',')]
 
@@ -136,6 +168,7 @@ def parse_arguments():
     parser.add_argument('--rest', type=float, default=15,
                         help='seconds after loading in which the server may tidy up')
     parser.add_argument('--syscalls', action='store_true', help='count buffers of system calls')
+    parser.add_argument('--cost', type=int, help='measure requests a second, in so many rounds')
     parser.add_argument('--save', help='append a JSON object for each window')
     return parser.parse_args()
 
@@ -146,6 +179,9 @@ def main():
     print(f'{saved.here()}; {options.keys} records of {options.value_size} B, {options.rate} '
           'requests a second')
     for name in options.servers.split(','):
+        if options.cost:
+            measure_cost(name, options)
+            continue
         with tempfile.TemporaryDirectory(prefix='isotherm-pages-') as folder:
             windows = observe(name, options, pathlib.Path(folder))
         for requests, window in zip(options.requests, windows[2:]):

@@ -143,11 +143,9 @@ void print_window(text_end out, const window_report& w, grain smallest) {
     fmt::format_to(
         out,
         "Page utilization is {:.1f}%: {:.1f}% of the {:.1f} {} of touched pages is cold, "
-        "and cannot leave.
-        ",
-            100 *
-            w.small.utilization(),
-        100 - 100 * w.small.utilization(), in(w.small.capacity), in.name);
+        "and cannot leave.\n",
+        100 * w.small.utilization(), 100 - 100 * w.small.utilization(), in(w.small.capacity),
+        in.name);
     print_utilization(out, w);
   }
   print_kinds(out, w);
