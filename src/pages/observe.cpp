@@ -19,16 +19,23 @@ base::result<void> check(const source_traits& traits, const window_limit& limit)
   return {};
 }
 
+/// Observes one window. A cut that comes after its end is of the next one.
+base::result<window> observe_window(source& from, const window_limit& limit, requests& asked) {
+  auto ended = from.observe(limit, asked);
+  if (asked.cuts != nullptr) asked.cuts_before = asked.cuts->load_relaxed();
+  return ended;
+}
+
 /// Returns whether the observation goes on.
-base::result<bool> skip(source& from, const window_limit& limit, const requests& asked) {
+base::result<bool> skip(source& from, const window_limit& limit, requests& asked) {
   if (!limit.accesses && !limit.seconds) return true;
-  const auto skipped = from.observe(limit, asked);
+  const auto skipped = observe_window(from, limit, asked);
   if (!skipped) return std::unexpected(skipped.error());
   if (auto r = from.marks().clear(skipped->area); !r) return std::unexpected(r.error());
   return !skipped->last;
 }
 
-base::result<void> observe_windows(source& from, const schedule& times, const requests& asked,
+base::result<void> observe_windows(source& from, const schedule& times, requests asked,
                                    const std::function<void(const window_report&)>& told,
                                    std::vector<window_report>& windows) {
   for (const window_limit& limit : {times.skip, times.length}) {
@@ -36,7 +43,7 @@ base::result<void> observe_windows(source& from, const schedule& times, const re
   }
   auto go_on = skip(from, times.skip, asked);
   while (go_on && *go_on) {
-    const auto ended = from.observe(times.length, asked);
+    const auto ended = observe_window(from, times.length, asked);
     if (!ended) return std::unexpected(ended.error());
     const bool nothing = from.traits().counts_accesses && ended->accesses == 0;
     if (ended->last && nothing && !windows.empty()) break;  // the one before ended with the source

@@ -38,8 +38,14 @@ struct window_limit {
 struct requests {
   std::stop_token stop;                               ///< ends the window, and the observation
   const base::atomic<std::uint64_t>* cuts = nullptr;  ///< each increment ends a window
+  std::uint64_t cuts_before = 0;                      ///< those that have ended earlier windows
   /// Told about ten times a second how far the window has come; may be empty.
   std::function<void(double seconds, std::uint64_t accesses)> progress;
+
+  /// Returns whether the window is to end now.
+  bool ask_for_end() const noexcept {
+    return stop.stop_requested() || (cuts != nullptr && cuts->load_relaxed() != cuts_before);
+  }
 };
 
 /// A window that has ended. Its marks lie in `area` of the source's shadow, complete, until the

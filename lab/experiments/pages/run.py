@@ -7,8 +7,8 @@
 Starts each server under observation, loads records, and then lets a window go by for each number of
 requests: YCSB-C at a fixed rate, which the observed server bears. Loading is left out. Prints for
 each window what the server held, touched and used, and the shares of touched pages of which at most
-3, 15 and 25% was used. With --cost: requests a second of each server in a closed loop, by itself and
-observed in turn, so many rounds.
+3, 15 and 25% was used. With --cost: requests a second of each server in a closed loop, by itself
+and observed in turn, so many rounds.
 """
 import argparse
 import contextlib

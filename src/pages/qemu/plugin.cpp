@@ -224,7 +224,10 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
     areas[i] = reinterpret_cast<shadow_word*>(marks + i * kAreaBytes);
   }
   pthread_atfork(before_fork, nullptr, in_child);
-  if (!start_answering()) return 1;
+  if (!start_answering()) {
+    std::fputs("isotherm: cannot start a thread in QEMU\n", stderr);
+    return 1;
+  }
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
   qemu_plugin_register_vcpu_syscall_cb(id, on_call);
   qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);

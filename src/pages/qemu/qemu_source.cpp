@@ -66,12 +66,16 @@ source_traits traits_of(const qemu_options& options) {
   traits.cannot_see = {
       "Programs that it started by fork are not in the figures, nor a program that replaced it by "
       "exec.",
-      "It ran 10 to 60 times slower than by itself, so that a window of seconds saw fewer "
+      "It ran several times slower than by itself, so that a window of seconds saw fewer "
       "requests."};
   if (!options.counts_buffers) {
     traits.cannot_see.emplace_back(
         "Bytes that the kernel read or wrote for it (buffers of system calls) are not in them: "
         "--syscalls counts them.");
+  } else {
+    traits.cannot_see.emplace_back(
+        "Of what the kernel read or wrote for it only the buffers of read, write, send, receive, "
+        "their variants and getrandom are in them.");
   }
   return traits;
 }
@@ -196,10 +200,9 @@ bool qemu_source::was_replaced() const {
   return pid_ != 0 && shared().stage.load_acquire() == kExecuting && executable_of(pid_) != qemu_;
 }
 
-bool qemu_source::ends_now(const window_limit& limit, const requests& asked, std::uint64_t cuts) {
+bool qemu_source::ends_now(const window_limit& limit, const requests& asked) {
   const bool in_time = limit.seconds && seconds(clock::now() - window_began_) >= *limit.seconds;
-  const bool cut = asked.cuts != nullptr && asked.cuts->load_relaxed() != cuts;
-  if (!in_time && !cut && !asked.stop.stop_requested()) return false;
+  if (!in_time && !asked.ask_for_end()) return false;
   shared().window_ends.store_release(kNever);
   std::uint32_t running = number_;
   shared().window.compare_exchange_acq_rel(running, number_ + 1);  // unless the plugin has ended it
@@ -207,14 +210,13 @@ bool qemu_source::ends_now(const window_limit& limit, const requests& asked, std
 }
 
 base::result<window> qemu_source::observe(const window_limit& limit, const requests& asked) {
-  const std::uint64_t cuts = asked.cuts != nullptr ? asked.cuts->load_relaxed() : 0;
   if (limit.accesses) shared().window_ends.store_release(accesses_began_ + *limit.accesses);
   window w;
   w.area = number_ % kAreas;
   while (shared().window.load_acquire() == number_) {
     w.last = wait_for_end() || was_replaced();
     answer_stage();
-    if (w.last || ends_now(limit, asked, cuts)) break;
+    if (w.last || ends_now(limit, asked)) break;
     const auto since = clock::now() - image_read_;
     if (since > kBetweenImages && since > image_took_ * kImageShare) read_memory();
     if (asked.progress) {

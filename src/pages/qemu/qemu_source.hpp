@@ -55,7 +55,7 @@ class qemu_source final : public source {
   /// Returns whether another program runs in its process, by execve().
   bool was_replaced() const;
   /// Returns whether the tool ends the window: it has taken the limit's time, or was asked to.
-  bool ends_now(const window_limit& limit, const requests& asked, std::uint64_t cuts);
+  bool ends_now(const window_limit& limit, const requests& asked);
 
   shadow marks_;
   os::file control_file_;

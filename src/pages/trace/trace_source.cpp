@@ -118,7 +118,6 @@ void trace_source::count_malformed() noexcept {
 
 base::result<window> trace_source::observe(const window_limit& limit, const requests& asked) {
   const auto begin = clock::now();
-  const std::uint64_t cuts = asked.cuts != nullptr ? asked.cuts->load_relaxed() : 0;
   window w;
   const auto take = [&](const trace_line& line) {
     if (line.meaning == line_meaning::malformed) count_malformed();
@@ -129,16 +128,15 @@ base::result<window> trace_source::observe(const window_limit& limit, const requ
   while (w.accesses != limit.accesses) {
     if (line_ % kLinesBetweenLooks == 0) {
       if (asked.progress) asked.progress(seconds_since(begin), w.accesses);
-      if (asked.cuts != nullptr && asked.cuts->load_relaxed() != cuts) break;
+      if (asked.ask_for_end()) break;
     }
     const auto line = next_line(asked.stop);
     if (!line) return std::unexpected(line.error());
-    if (!*line || asked.stop.stop_requested()) {
-      w.last = true;
-      break;
-    }
+    w.last = !*line;
+    if (w.last) break;
     take(parse(format_, **line));
   }
+  w.last |= asked.stop.stop_requested();
   w.seconds = seconds_since(begin);
   return w;
 }
