@@ -120,6 +120,27 @@ TEST(Trace, SplitsIntoWindows) {
   EXPECT_FALSE(observed(text, times));
 }
 
+TEST(Trace, KeepsACutThatComesBetweenWindows) {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += " S 1000,1\n";
+  const trace_file file(text);
+  auto source = trace_source::open(file.path(), {});
+  ASSERT_TRUE(source);
+  base::atomic<std::uint64_t> cuts;
+  schedule times;
+  times.length.accesses = 3000;
+  requests asked;
+  asked.cuts = &cuts;
+  const auto seen = observe(*source, times, asked, [&](const window_report&) {
+    if (cuts.load_relaxed() == 0) cuts.fetch_add_relaxed(1);
+  });
+  ASSERT_TRUE(seen);
+  ASSERT_GT(seen->windows.size(), 2U);
+  EXPECT_EQ(seen->windows[0].accesses, 3000U);
+  EXPECT_LT(seen->windows[1].accesses, 3000U);
+  EXPECT_EQ(seen->windows[2].accesses, 3000U);
+}
+
 TEST(Trace, RefusesOtherFiles) {
   EXPECT_FALSE(observed(""));
   EXPECT_FALSE(observed("root:x:0:0\n"));

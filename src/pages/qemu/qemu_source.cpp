@@ -266,9 +266,11 @@ std::vector<std::string> qemu_source::remarks() const {
                     static_cast<const char*>(shared().executed)));
   } else if (WIFSIGNALED(status_) && !asked_to_end_) {
     const int signal = WTERMSIG(status_);
-    all.push_back(
-        fmt::format("It died by signal {} ({}); the memory that it held is of {:.1f} s before.",
-                    signal, ::strsignal(signal), image_age_seconds_));
+    const std::string age =
+        image_.knows_resident
+            ? fmt::format("the memory that it held is of {:.1f} s before", image_age_seconds_)
+            : "too early for a look at the memory that it held";
+    all.push_back(fmt::format("It died by signal {} ({}); {}.", signal, ::strsignal(signal), age));
   }
   if (const auto children = shared().children.load_relaxed(); children > 0) {
     all.push_back(fmt::format("It forked {} time{}; its children were not observed.", children,
