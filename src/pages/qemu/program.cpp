@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -35,8 +36,9 @@ std::optional<std::string> find_in_path(const std::string& name) {
   std::string_view folders = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
   while (true) {
     const std::size_t end = std::min(folders.find(':'), folders.size());
-    const std::string folder(end == 0 ? "." : folders.substr(0, end));
-    if (std::string path = folder + "/" + name; is_program(path)) return path;
+    std::string path(end == 0 ? "." : folders.substr(0, end));
+    path.append("/").append(name);
+    if (is_program(path)) return path;
     if (end == folders.size()) return std::nullopt;
     folders.remove_prefix(end + 1);
   }
