@@ -1,7 +1,7 @@
 #include "pages/shadow.hpp"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <vector>
 
 namespace isotherm::pages {
@@ -40,11 +40,12 @@ base::result<void> shadow::for_each_page(
   const std::uint64_t begin = area * kAreaBytes, end = begin + kAreaBytes;
   std::vector<std::uint64_t> piece(kPieceBytes / sizeof(std::uint64_t));
   for (std::uint64_t at = begin; at < end;) {
-    const auto data = file_.data_from(at);
-    if (!data) return std::unexpected(data.error());
-    if (!*data || (*data)->begin >= end) return {};
-    const std::uint64_t stop = std::min((*data)->end, end);
-    for (at = (*data)->begin; at < stop;) {
+    const auto found = file_.data_from(at);
+    if (!found) return std::unexpected(found.error());
+    const std::optional<os::file_part> data = *found;
+    if (!data || data->begin >= end) return {};
+    const std::uint64_t stop = std::min(data->end, end);
+    for (at = data->begin; at < stop;) {
       const std::size_t bytes = std::min<std::uint64_t>(kPieceBytes, stop - at);
       const auto words = std::span(piece).first(bytes / sizeof(std::uint64_t));
       if (auto r = file_.read(std::as_writable_bytes(words), at); !r) return r;

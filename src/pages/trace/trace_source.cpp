@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -47,12 +48,13 @@ base::result<trace_source> trace_source::open(const std::string& path,
 
 base::result<void> trace_source::find_format(const std::stop_token& stop) {
   while (line_ < kLinesWithoutAccess) {
-    const auto line = next_line(stop);
-    if (!line) return std::unexpected(line.error());
-    if (!*line) break;
+    const auto read = next_line(stop);
+    if (!read) return std::unexpected(read.error());
+    const std::optional<std::string_view> line = *read;
+    if (!line) break;
     bool understood = false;
     for (const auto format : {trace_format::lackey, trace_format::drmemtrace}) {
-      const trace_line found = parse(format, **line);
+      const trace_line found = parse(format, *line);
       understood |= found.meaning == line_meaning::other;
       if (found.meaning != line_meaning::access && found.meaning != line_meaning::fetch) continue;
       format_ = format;
@@ -130,11 +132,12 @@ base::result<window> trace_source::observe(const window_limit& limit, const requ
       if (asked.progress) asked.progress(seconds_since(begin), w.accesses);
       if (asked.ask_for_end()) break;
     }
-    const auto line = next_line(asked.stop);
-    if (!line) return std::unexpected(line.error());
-    w.last = !*line;
-    if (w.last) break;
-    take(parse(format_, **line));
+    const auto read = next_line(asked.stop);
+    if (!read) return std::unexpected(read.error());
+    const std::optional<std::string_view> line = *read;
+    w.last = !line;
+    if (!line) break;
+    take(parse(format_, *line));
   }
   w.last |= asked.stop.stop_requested();
   w.seconds = seconds_since(begin);
