@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 TOOL, KNOWN, BEHAVIOUR = (sys.argv.pop(1) for _ in range(3))
 PATIENCE = 120
@@ -187,6 +188,39 @@ class Windows(Case):
         self.assertEqual(len(report['windows']), 3)
 
 
+class Results(Case):
+    def trace(self):
+        path = self.folder / 'trace'
+        path.write_text(' S 1000,8\n L 2000,4096\n')
+        return path
+
+    def test_the_picture_is_a_drawing(self):
+        picture = self.folder / 'a<b&c.svg'
+        subject = self.trace().rename(self.folder / 'a<b&c')
+        done = self.pages('--trace', subject, '--picture', picture)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        drawn = xml.etree.ElementTree.parse(picture).getroot()
+        self.assertTrue(drawn.tag.endswith('svg'))
+        self.assertIn('2 pages', ' '.join(drawn.itertext()))
+
+    def test_a_full_disk(self):
+        for flag in ('--json', '--picture'):
+            done = self.pages('--trace', self.trace(), flag, '/dev/full')
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, rb'^isotherm: [^\n]*/dev/full[^\n]*\n$')
+
+    def test_a_pipe(self):
+        done = self.pages('--trace', '-', '--json', '-', input=self.trace().read_bytes())
+        self.assertEqual(json.loads(done.stdout)['windows'][0]['all']['used_bytes'], 8 + 4096)
+
+    def test_a_fifo(self):
+        fifo = self.folder / 'fifo'
+        os.mkfifo(fifo)
+        run = subprocess.Popen([TOOL, 'pages', '--trace', fifo], stdout=subprocess.PIPE)
+        fifo.write_bytes(self.trace().read_bytes())
+        self.assertIn(b'4.0 KiB', run.communicate(timeout=PATIENCE)[0])
+
+
 class Refusals(Case):
     def test_what_is_no_program(self):
         self.assertIn('no program', self.refused('--', 'no-such-program-anywhere'))
@@ -223,18 +257,9 @@ class Refusals(Case):
         self.assertIn('1 or more', self.refused('--windows', '0', '--', KNOWN, status=2))
         self.assertIn('--syscalls', self.refused('--syscalls', '--trace', 'x', status=2))
 
-    def test_a_full_disk(self):
-        self.assertIn('/dev/full', self.refused('--json', '/dev/full', '--trace',
-                                                self.trace()).splitlines()[-1])
-
     def test_a_report_that_cannot_be_written_is_told_before_the_run(self):
         done = self.pages('--json', self.folder / 'none' / 'report', '--', KNOWN)
         self.assertEqual((done.returncode, done.stdout), (1, b''))
-
-    def trace(self):
-        path = self.folder / 'trace'
-        path.write_text(' S 1000,8\n')
-        return path
 
 
 if __name__ == '__main__':
