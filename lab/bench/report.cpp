@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -244,6 +245,16 @@ std::string to_text(const bench_plan& plan, const bench_result& found) {
       bounds_text(found.bounds), mebibytes(last.rss_bytes), mebibytes(last.dram_bytes),
       mebibytes(last.rss_peak_bytes), percent(last.page_utilization),
       percent(promotion_rate_of(last)), last.cold_threshold);
+}
+
+base::result<void> check_appendable(const std::string& flag, const std::string& where) {
+  if (where.empty() || where == "-") return {};
+  const bool existed = std::filesystem::exists(where);
+  if (!std::ofstream(where, std::ios::app)) {
+    return std::unexpected(base::error{"cannot write " + flag + " " + where});
+  }
+  if (!existed) std::filesystem::remove(where);
+  return {};
 }
 
 base::result<void> append_line(const std::string& where, const std::string& line) {

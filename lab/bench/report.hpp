@@ -39,6 +39,10 @@ nlohmann::ordered_json to_json(const bench_plan& plan, const bench_result& found
 /// A few lines for a person.
 std::string to_text(const bench_plan& plan, const bench_result& found);
 
+/// Finds out before a run, not after it, that the file of `flag` cannot be written. Makes no file.
+/// Nothing is to be written to "" and to "-".
+base::result<void> check_appendable(const std::string& flag, const std::string& where);
+
 /// Writes `line` and a line feed to `where` ("-": standard output), at the file's end.
 base::result<void> append_line(const std::string& where, const std::string& line);
 

@@ -13,9 +13,10 @@ using add_command = void (*)(command root);
 /// Those of this build (ISOTHERM_COMMANDS of CMakeLists.txt), in the order of the help.
 std::span<const add_command> commands();
 
-/// isotherm bench, whose parts ycsb and tiers add themselves to.
+/// isotherm bench, whose parts ycsb, tiers and tlb add themselves to.
 inline command bench_of(command root) {
-  const command bench = root.subcommand("bench", "measure a store under a workload");
+  const command bench =
+      root.subcommand("bench", "measure stores, trees on two tiers, and what the TLB costs");
   bench.require_subcommand();
   return bench;
 }
@@ -23,6 +24,7 @@ inline command bench_of(command root) {
 void add_serve(command root);
 void add_ycsb(command root);
 void add_tiers(command root);
+void add_tlb(command root);
 void add_device(command root);
 void add_sort(command root);
 void add_gensort(command root);

@@ -30,11 +30,11 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # itself may be below those (what they share) or above (what puts them together).
 SUBFOLDERS = {
     'os': [['limits'], ['memory'], ['files']],
-    'cli': [['parser'], ['serve', 'sort', 'pages']],
+    'cli': [['parser'], ['bench', 'serve', 'sort', 'pages']],
     'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
-    'lab': [['workload', 'records', 'charts', 'emulation'], ['bench', 'policies'], ['tiers'],
+    'lab': [['workload', 'records', 'charts', 'emulation'], ['bench', 'policies'], ['tiers', 'tlb'],
             ['micro', 'experiments']],
     'pages': [['qemu', 'trace', 'live'], ['report']],
     'server': [['timing'], ['management'], ['commands']],

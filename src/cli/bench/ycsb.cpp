@@ -1,8 +1,6 @@
 // isotherm bench ycsb: reads the flags, runs, reports.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -76,14 +74,6 @@ constexpr const char* kFooter =
     "--json has them for each window, beside its latencies, and with room for 5, 10 .. 95% of the\n"
     "records. docs/benchmarks/README.md has every field.";
 
-/// Finds out before the run, not after it, that the file cannot be written.
-void check_file(const std::string& flag, const std::string& where) {
-  if (where.empty() || where == "-") return;
-  const bool existed = std::filesystem::exists(where);
-  if (!std::ofstream(where, std::ios::app)) fail("cannot write " + flag + " " + where);
-  if (!existed) std::filesystem::remove(where);
-}
-
 void report(const bench_plan& plan, const bench_result& found) {
   if (plan.asked.json != "-") fmt::print("{}", lab::to_text(plan, found));
   if (!plan.asked.json.empty()) {
@@ -104,8 +94,8 @@ void report(const bench_plan& plan, const bench_result& found) {
 void run_one(const bench_options& asked) {
   const auto plan = lab::understand(asked);
   if (!plan) refuse_words(plan.error().message);
-  check_file("--json", asked.json);
-  check_file("--used", asked.used);
+  require(lab::check_appendable("--json", asked.json));
+  require(lab::check_appendable("--used", asked.used));
   const auto found = asked.connect.empty() ? lab::run_local(*plan) : lab::run_remote(*plan);
   if (!found) fail(found.error().message);
   report(*plan, *found);
@@ -125,7 +115,7 @@ void add_ycsb(command root) {
     if (!options->connect.empty()) refuse_words("--index all runs in process: leave --connect out");
     const auto plan = lab::understand(*options);
     if (!plan) refuse_words(plan.error().message);
-    check_file("--json", options->json);
+    require(lab::check_appendable("--json", options->json));
     require(lab::run_all(*plan));
   });
 }
