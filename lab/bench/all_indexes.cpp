@@ -65,21 +65,25 @@ std::vector<std::string_view> indexes_for(const workload::ycsb_workload& workloa
   return fit;
 }
 
-void print_head(std::uint64_t seed) {
-  fmt::print("seed {}\n", seed);
-  fmt::print("{:<18}{:>12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>13}{:>14}\n", "index", "ops/s", "p50 us",
-             "p90 us", "p99 us", "RSS MiB", "DRAM MiB", "utilization", "node B/entry");
+void print_head(const bench_plan& plan) {
+  fmt::print("seed {}\n", plan.load.seed);
+  announce(plan);
+  fmt::print("{:<18}{:>12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>13}{:>9}{:>14}\n", "index", "ops/s",
+             "p50 us", "p90 us", "p99 us", "RSS MiB", "DRAM MiB", "utilization", "of best",
+             "node B/entry");
 }
 
 void print_row(std::string_view index, const nlohmann::json& found) {
   const auto& latency = found["latency_us"];
   const auto& cost = found["index_bytes_per_entry"];
+  const auto& point = found["operating_point"];
   constexpr double kMebi = 1.0 / (1 << 20);
-  fmt::print("{:<18}{:>12.0f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.0f}{:>10.0f}{:>13}{:>14}\n", index,
-             found["throughput_ops_s"].get<double>(), latency["p50"].get<double>(),
+  fmt::print("{:<18}{:>12.0f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.0f}{:>10.0f}{:>13}{:>9}{:>14}\n",
+             index, found["throughput_ops_s"].get<double>(), latency["p50"].get<double>(),
              latency["p90"].get<double>(), latency["p99"].get<double>(),
              found["rss_bytes"].get<double>() * kMebi, found["dram_bytes"].get<double>() * kMebi,
              or_dash(found["page_utilization"], 100, "%"),
+             point.is_object() ? or_dash(point["share_of_best"], 100, "%") : "-",
              cost.is_object() ? or_dash(cost["nodes"], 1, "") : "-");
   std::fflush(stdout);
 }
@@ -113,7 +117,7 @@ base::result<void> run_all(const bench_plan& plan) {
   if (!scratch) return std::unexpected(scratch.error());
   const std::string& json = plan.asked.json;
   auto all = nlohmann::json::array();
-  if (json != "-") print_head(plan.load.seed);
+  if (json != "-") print_head(plan);
   for (const std::string_view index : indexes_for(plan.load.workload)) {
     auto found = run_child(index, plan.load.seed, scratch->path() / index);
     if (!found) return std::unexpected(found.error());

@@ -138,6 +138,7 @@ base::result<bench_result> run_local(const bench_plan& plan) {
         fmt::format("workload e scans: choose an ordered index instead of {} (--index art)",
                     plan.asked.index)});
   }
+  announce(plan);
   index_target store(**index, plan.format, plan.load.seed);
   const auto load_seconds = load_with_progress(store, plan);
   if (!load_seconds) return std::unexpected(load_seconds.error());
@@ -149,12 +150,14 @@ base::result<bench_result> run_local(const bench_plan& plan) {
   if (!driven) return std::unexpected(driven.error());
   auto samples = windows.take();
   auto bounds = find_bounds(plan, *driven, samples);
+  const auto point = point_of(plan, samples.back());
   return bench_result{.driven = std::move(*driven),
                       .windows = std::move(samples),
                       .index = std::string((*index)->name()),
                       .manage = plan.asked.manage,
                       .load_seconds = *load_seconds,
                       .bounds = std::move(bounds),
+                      .point = point,
                       .per_entry = per_entry};
 }
 

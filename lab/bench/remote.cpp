@@ -163,6 +163,7 @@ base::result<bench_result> run_remote(const bench_plan& plan) {
     found.index = text(*stats, "index");
     found.manage = text(*stats, "manage");
   }
+  announce(plan);
   if (!plan.asked.no_load) {
     const auto seconds = load_with_progress(*store, plan);
     if (!seconds) return std::unexpected(seconds.error());
@@ -174,6 +175,7 @@ base::result<bench_result> run_remote(const bench_plan& plan) {
   found.driven = std::move(*driven);
   found.windows = windows.take();
   found.bounds = find_bounds(plan, found.driven, found.windows);
+  found.point = point_of(plan, found.windows.back());
   if (!plan.asked.used.empty()) found.used_keys = windows.used().last_uses();
   return found;
 }

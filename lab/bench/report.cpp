@@ -189,6 +189,47 @@ std::string bounds_text(const std::optional<bounds_report>& found) {
                      percent(found->misses->best_static));
 }
 
+/// Share of the loaded records that the driver used in the window.
+double used_share_of(const bench_plan& plan, const window_sample& sample) {
+  return static_cast<double>(sample.used_bytes) /
+         static_cast<double>(plan.format.object_bytes() * plan.load.keys);
+}
+
+std::optional<double> share_of_best(const operating_point& point, const window_sample& sample) {
+  if (!sample.page_utilization || point.best_utilization == 0) return std::nullopt;
+  return *sample.page_utilization / point.best_utilization;
+}
+
+json point_of(const bench_plan& plan, const bench_result& found) {
+  if (!found.point) return nullptr;
+  const window_sample& last = found.windows.back();
+  return {{"requests", found.point->requests},
+          {"requests_per_record", found.point->requests_per_record},
+          {"expected_used_share", found.point->used_share},
+          {"used_share", used_share_of(plan, last)},
+          {"best_page_utilization", found.point->best_utilization},
+          {"share_of_best", or_null(share_of_best(*found.point, last))}};
+}
+
+std::string point_text(const bench_plan& plan, const bench_result& found) {
+  if (!found.point) return "";
+  const window_sample& last = found.windows.back();
+  return fmt::format(
+      "operating point {:.3g} requests a record in the last window ({:.3g} s); {:.1f}% of the "
+      "records used, {:.1f}% expected\n",
+      found.point->requests_per_record, last.seconds, used_share_of(plan, last) * 100,
+      found.point->used_share * 100);
+}
+
+/// Beside the page utilization.
+std::string best_text(const bench_result& found) {
+  if (!found.point) return "";
+  const auto share = share_of_best(*found.point, found.windows.back());
+  const std::string reached = share ? fmt::format("{} of ", percent(share)) : "";
+  return fmt::format(" ({}the best {} of any fixed order)", reached,
+                     percent(found.point->best_utilization));
+}
+
 }  // namespace
 
 json to_json(const bench_plan& plan, const bench_result& found) {
@@ -213,6 +254,7 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   add_bounds(object, found.bounds ? found.bounds->record_dram_bytes : std::nullopt,
              found.bounds ? found.bounds->misses : std::nullopt);
   object["miss_bounds"] = curve_of(found.bounds);
+  object["operating_point"] = point_of(plan, found);
   object["rss_bytes"] = told(last.rss_bytes);
   object["dram_bytes"] = told(last.dram_bytes);
   object["rss_peak_bytes"] = told(last.rss_peak_bytes);
@@ -237,14 +279,21 @@ std::string to_text(const bench_plan& plan, const bench_result& found) {
       "latency us      p50 {:.2f}  p90 {:.2f}  p99 {:.2f}  p99.9 {:.2f}{}\n"
       "misses          {} of the requests waited for a disk or for swap{}\n"
       "memory          RSS {}  DRAM {}  peak RSS {}\n"
-      "pages           utilization {}  promotion rate {} a minute  cold threshold {}\n",
+      "{}"
+      "pages           utilization {}{}  promotion rate {} a minute  cold threshold {}\n",
       found.index, plan.load.workload.letter, found.manage, found.driven.throughput(),
       found.driven.seconds, plan.load.seed, latency.p50, latency.p90, latency.p99, latency.p999,
       plan.asked.rate > 0 ? "  (from intended start)" : "",
       percent(can_see_waits(plan) ? std::optional(miss_ratio_of(driven)) : std::nullopt),
       bounds_text(found.bounds), mebibytes(last.rss_bytes), mebibytes(last.dram_bytes),
-      mebibytes(last.rss_peak_bytes), percent(last.page_utilization),
-      percent(promotion_rate_of(last)), last.cold_threshold);
+      mebibytes(last.rss_peak_bytes), point_text(plan, found), percent(last.page_utilization),
+      best_text(found), percent(promotion_rate_of(last)), last.cold_threshold);
+}
+
+void announce(const bench_plan& plan) {
+  if (plan.asked.json == "-") return;
+  fmt::print("{}", announcement(plan));
+  std::fflush(stdout);  // The run may be long, and its output a pipe.
 }
 
 base::result<void> check_appendable(const std::string& flag, const std::string& where) {

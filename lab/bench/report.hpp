@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lab/bench/bounds.hpp"
+#include "lab/bench/operating_point.hpp"
 #include "lab/bench/options.hpp"
 #include "lab/bench/window_sample.hpp"
 #include "lab/workload/driver.hpp"
@@ -30,6 +31,7 @@ struct bench_result {
   std::string manage;
   double load_seconds = 0;
   std::optional<bounds_report> bounds = std::nullopt;            ///< what the misses stand beside
+  std::optional<operating_point> point = std::nullopt;           ///< of the last window
   std::optional<entry_cost> per_entry = std::nullopt;            ///< of a managed index in process
   std::vector<workload::touched_keys::last_use> used_keys = {};  ///< with --used
 };
@@ -38,6 +40,9 @@ nlohmann::ordered_json to_json(const bench_plan& plan, const bench_result& found
 
 /// A few lines for a person.
 std::string to_text(const bench_plan& plan, const bench_result& found);
+
+/// Prints the operating point that is known before the run, unless standard output is for JSON.
+void announce(const bench_plan& plan);
 
 /// Finds out before a run, not after it, that the file of `flag` cannot be written. Makes no file.
 /// Nothing is to be written to "" and to "-".

@@ -71,4 +71,20 @@ double popularity::share_of_top(std::uint64_t records) const noexcept {
   return share_of_hotspot(choice_, keys_, records);
 }
 
+double popularity::chance_of(std::uint64_t rank) const noexcept {
+  switch (choice_.which) {
+    case distribution::permuted:
+    case distribution::latest:
+      return std::pow(static_cast<double>(rank + 1), -choice_.theta) / zeta_;
+    case distribution::uniform:
+    case distribution::sequential:
+      return 1 / static_cast<double>(keys_);
+    case distribution::zipfian:
+    case distribution::exponential:
+    case distribution::hotspot:
+      break;
+  }
+  return std::max(share_of_top(rank + 1) - share_of_top(rank), 0.0);
+}
+
 }  // namespace isotherm::workload

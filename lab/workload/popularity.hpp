@@ -20,6 +20,9 @@ class popularity {
   /// Share of the draws that go to the `records` most popular records, 0..1. Of `latest`: to the
   /// `records` youngest at each time, whichever they are then.
   double share_of_top(std::uint64_t records) const noexcept;
+  /// Share of the draws that go to the record of `rank` (0: the most popular; below the number of
+  /// keys), 0..1: never more than that of the rank before.
+  double chance_of(std::uint64_t rank) const noexcept;
 
  private:
   void add_up_scrambled();

@@ -19,7 +19,7 @@ FIELDS = {'miss_ratio', 'misses', 'origin',
           'throughput_ops_s', 'latency_us', 'rss_bytes', 'dram_bytes', 'rss_peak_bytes',
           'object_lru_miss_ratio', 'best_static_miss_ratio', 'record_dram_bytes', 'miss_bounds',
           'page_utilization', 'promotion_rate', 'cold_threshold', 'heaps', 'windows',
-          'collector_cpu_fraction', 'index_bytes_per_entry'}
+          'collector_cpu_fraction', 'index_bytes_per_entry', 'operating_point'}
 
 
 def bench(*words, **more):
@@ -88,7 +88,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(table.returncode, 0, table.stderr)
         rows = [line.split()[0] for line in table.stdout.splitlines()]
         self.assertRegex(table.stdout, r'^seed \d+\n')
-        rows = rows[1:]
+        rows = rows[2:]  # and behind the operating point
         self.assertEqual(rows[0], 'index')
         runs = json.loads(bench(*words, '--json', '-').stdout)
         self.assertEqual([run['index'] for run in runs], rows[1:])
@@ -105,6 +105,35 @@ class Reports(unittest.TestCase):
     def test_scans_of_an_ordered_index(self):
         found = self.report('--index', 'art', '--workload', 'e')
         self.assertGreater(found['operations_by_kind']['scan'], 0)
+
+    def test_the_operating_point_stands_beside_the_utilization(self):
+        found = self.report('--manage', 'off', '--distribution', 'uniform', '--rate', 20000)
+        point, last = found['operating_point'], found['windows'][-1]
+        self.assertEqual(point['requests'], last['operations'])
+        self.assertAlmostEqual(point['requests_per_record'], last['operations'] / 2000)
+        self.assertAlmostEqual(point['expected_used_share'],
+                               1 - (1 - 1 / 2000)**last['operations'], places=6)
+        self.assertAlmostEqual(point['used_share'], last['used_bytes'] / (2000 * 130))
+        # Of 2000 records a tenth of these is more than three deviations.
+        self.assertAlmostEqual(point['used_share'] / point['expected_used_share'], 1, delta=0.1)
+        self.assertAlmostEqual(point['share_of_best'] * point['best_page_utilization'],
+                               found['page_utilization'])
+        # With 31.5 records on a page each of the 64 pages is touched.
+        self.assertAlmostEqual(point['best_page_utilization'],
+                               point['expected_used_share'] * 2000 * 130 / (64 * 4096), places=2)
+        self.assertIsNone(self.report('--workload', 'd')['operating_point'])
+
+    def test_the_operating_point_is_told_before_the_run(self):
+        words = ('--keys', 2000, '--value-size', 100, '--seconds', 0.1, '--window', 0.05)
+        for rate, first, later in ((8000, 'operating point 0.2 requests a record and window', 2),
+                                   (0, 'operating point follows from the measured rate', 2)):
+            with self.subTest(rate=rate):
+                text = bench(*words, '--rate', rate).stdout
+                self.assertTrue(text.startswith(first), text)
+                self.assertEqual(text.count('operating point '), later)
+                self.assertIn('of any fixed order', text)
+        text = bench(*words, '--workload', 'd').stdout
+        self.assertTrue(text.startswith('operating point is not computed: '), text)
 
     def test_each_distribution_and_skew_is_served(self):
         for words in (('exponential',), ('sequential',), ('latest', '--workload', 'd'),

@@ -62,6 +62,12 @@ void add_flags(command c, bench_options& o) {
 }
 
 constexpr const char* kFooter =
+    "The operating point stands before the run (with --rate) and beside the result: requests a\n"
+    "record and window, the share of the records that are used in a window, and the best page\n"
+    "utilization of any order of the records that does not change within a window. The last two\n"
+    "are expected values, computed from the distribution. Workloads that insert, delete or scan\n"
+    "and records of different sizes have none. Windows are those of --window; with --connect\n"
+    "give the server's.\n"
     "A miss is a request during which its thread waits for COLD's file, or for a page from a disk "
     "or\n"
     "from swap; a server's are not seen. Beside the misses stand, for the DRAM that held records\n"

@@ -36,6 +36,25 @@ TEST(Popularity, OfPermutedKeysIsThatOfTheirRanks) {
   EXPECT_DOUBLE_EQ(of.share_of_top(2), zeta(2, 0.99) / zeta(1000, 0.99));
 }
 
+TEST(Popularity, OfOneRankIsItsPartOfTheTop) {
+  constexpr std::uint64_t kKeys = 1000;
+  for (const key_choice& choice : {key_choice{},
+                                   {.which = distribution::permuted},
+                                   {.which = distribution::uniform},
+                                   {.which = distribution::latest, .theta = 1.07},
+                                   {.which = distribution::exponential},
+                                   {.which = distribution::sequential},
+                                   {.which = distribution::hotspot}}) {
+    const popularity of(choice, kKeys);
+    double sum = 0;
+    for (std::uint64_t rank = 0; rank < kKeys; ++rank) {
+      if (rank > 0) ASSERT_LE(of.chance_of(rank), of.chance_of(rank - 1) * (1 + 1e-9));
+      sum += of.chance_of(rank);
+      ASSERT_NEAR(sum, of.share_of_top(rank + 1), 1e-9) << name_of(choice.which) << ' ' << rank;
+    }
+  }
+}
+
 /// What is drawn most often is what is said to be popular.
 TEST(Popularity, AgreesWithTheDraws) {
   constexpr std::uint64_t kKeys = 1000, kSeed = 42;
