@@ -45,6 +45,7 @@ base::result<void> observe_windows(source& from, const schedule& times, requests
   while (go_on && *go_on) {
     const auto ended = observe_window(from, times.length, asked);
     if (!ended) return std::unexpected(ended.error());
+    if (ended->lost) break;
     const bool nothing = from.traits().counts_accesses && ended->accesses == 0;
     if (ended->last && nothing && !windows.empty()) break;  // the one before ended with the source
     auto figures = measure(from.marks(), *ended);

@@ -42,6 +42,14 @@ void add_pages_flags(const command& c, pages_arguments& a) {
         "read a trace of memory accesses in place of running a program: output of valgrind "
         "--tool=lackey --trace-mem=yes, or of drmemtrace's tool view; -: standard input")
       .excludes(buffers);
+  const option process =
+      c.add("--pid", a.pid,
+            "observe the process of this number, which runs already, by the kernel's page bits: "
+            "how much of its memory was used in a window, in whole pages",
+            1, std::numeric_limits<int>::max())
+          .value_name("PID")
+          .hide_default()
+          .excludes(buffers);
   const auto limit = [](pages::window_limit& target) {
     return [&target](const std::string& text) { return set_limit(target, text); };
   };
@@ -60,7 +68,8 @@ void add_pages_flags(const command& c, pages_arguments& a) {
         "output");
   c.add("--picture", a.picture,
         "draw the share of touched pages over the share of their bytes that was used, as SVG, in "
-        "this file");
+        "this file")
+      .excludes(process);
   c.add_switch("--progress", a.progress,
                "print a line for each window that ends even when standard error is no terminal");
 }

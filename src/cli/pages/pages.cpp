@@ -11,6 +11,7 @@
 #include "cli/pages/arguments.hpp"
 #include "cli/report_file.hpp"
 #include "cli/signals.hpp"
+#include "pages/live/live_source.hpp"
 #include "pages/qemu/qemu_source.hpp"
 #include "pages/report/json.hpp"
 #include "pages/report/picture.hpp"
@@ -24,6 +25,7 @@ namespace {
 constexpr const char* kFooter =
     "isotherm pages -- redis-server --port 7000          run the program and observe it\n"
     "isotherm pages --window 10s -- PROGRAM ARGUMENTS    a row of figures every 10 s\n"
+    "isotherm pages --pid 4711 --window 60s --windows 1  a process that runs already\n"
     "valgrind --tool=lackey --trace-mem=yes --log-fd=9 PROGRAM 9>&1 >/dev/null |\n"
     "  isotherm pages --trace -                          read another tool's trace\n"
     "The signal SIGUSR1 to the tool ends a window and begins the next one; Ctrl-C ends the\n"
@@ -79,8 +81,12 @@ std::vector<int> signals_at_default() {
 
 std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::stop_token& stop,
                                            const std::vector<int>& default_signals) {
-  if (a.trace.empty() == a.program.empty()) {
-    refuse_words("name one of: a program after --, or --trace FILE");
+  const int named = !a.program.empty() + !a.trace.empty() + (a.pid != 0);
+  if (named != 1) refuse_words("name one of: a program after --, --pid PID, or --trace FILE");
+  if (a.pid != 0) {
+    auto process = pages::live_source::open(a.pid);
+    if (!process) fail(process.error().message);
+    return std::make_unique<pages::live_source>(std::move(*process));
   }
   if (!a.program.empty()) {
     auto program = pages::qemu_source::start({.program = a.program,

@@ -63,7 +63,13 @@ json window_json(const window_report& w) {
 
 json to_json(const observation& seen) {
   json windows = json::array();
-  for (const window_report& w : seen.windows) windows.push_back(window_json(w));
+  for (const window_report& w : seen.windows) {
+    windows.push_back(window_json(w));
+    if (seen.traits.smallest == grain::byte) continue;
+    for (const char* of : {"pages_of_4_kib", "pages_of_2_mib", "pages_of_real_size"}) {
+      windows.back()[of] = nullptr;
+    }
+  }
   return {{"pages", seen.traits.name},
           {"subject", seen.traits.subject},
           {"grain", seen.traits.smallest == grain::byte ? "byte" : "page"},

@@ -91,10 +91,16 @@ void print_utilization(text_end out, const window_report& w) {
                  in(w.resident_in_huge), in.name, 100 * w.real.utilization());
 }
 
-void print_amounts(text_end out, std::string_view label, const amounts& a, const unit& in) {
-  fmt::format_to(out, "  {:<22} {:9.1f} {:12.1f} {:9.1f} {:9.1f} {:9.1f} {:9.1f}%\n", label,
-                 in(a.resident), in(a.untouched), in(a.touched), in(a.used), in(a.lines),
-                 percent(a.used, a.touched));
+/// Used bytes and lines stand only where a source tells them.
+void print_amounts(text_end out, std::string_view label, const amounts& a, const unit& in,
+                   grain smallest) {
+  fmt::format_to(out, "  {:<22} {:9.1f} {:12.1f} {:9.1f}", label, in(a.resident), in(a.untouched),
+                 in(a.touched));
+  if (smallest == grain::byte) {
+    fmt::format_to(out, " {:9.1f} {:9.1f} {:9.1f}%", in(a.used), in(a.lines),
+                   percent(a.used, a.touched));
+  }
+  fmt::format_to(out, "\n");
 }
 
 /// Memory without a mapping at the end of the window was given back before, where mappings are
@@ -103,18 +109,16 @@ std::string_view label_of(mapping_kind kind, const window_report& w) {
   return kind == mapping_kind::unknown && w.knows_resident ? "given back by then" : name(kind);
 }
 
-void print_kinds(text_end out, const window_report& w) {
+void print_kinds(text_end out, const window_report& w, grain smallest) {
   const unit in = unit_for(w);
-  fmt::format_to(out,
-                 "\n{}                         held  not touched   touched      used     lines  "
-                 "used/touched\n",
-                 in.name);
+  fmt::format_to(out, "\n{}                         held  not touched   touched{}\n", in.name,
+                 smallest == grain::byte ? "      used     lines  used/touched" : "");
   for (unsigned kind = 0; kind < kMappingKinds; ++kind) {
     const amounts& a = w.by_kind[kind];
     if (a.resident + a.touched == 0) continue;
-    print_amounts(out, label_of(static_cast<mapping_kind>(kind), w), a, in);
+    print_amounts(out, label_of(static_cast<mapping_kind>(kind), w), a, in, smallest);
   }
-  print_amounts(out, "all", w.all, in);
+  print_amounts(out, "all", w.all, in, smallest);
 }
 
 std::string short_name(const mapping_figures& m, const window_report& w) {
@@ -124,14 +128,14 @@ std::string short_name(const mapping_figures& m, const window_report& w) {
   return last.size() <= kMost ? last : last.substr(0, kMost - 2) + "..";
 }
 
-void print_mappings(text_end out, const window_report& w) {
+void print_mappings(text_end out, const window_report& w, grain smallest) {
   const std::size_t shown = std::min(kMappingsShown, w.mappings.size());
   if (shown < 2) return;
   fmt::format_to(out, "The largest mappings\n");
   for (std::size_t i = 0; i < shown; ++i) {
     const mapping_figures& m = w.mappings[i];
     if (m.sizes.resident + m.sizes.touched > 0)
-      print_amounts(out, short_name(m, w), m.sizes, unit_for(w));
+      print_amounts(out, short_name(m, w), m.sizes, unit_for(w), smallest);
   }
 }
 
@@ -148,8 +152,8 @@ void print_window(text_end out, const window_report& w, grain smallest) {
         in.name);
     print_utilization(out, w);
   }
-  print_kinds(out, w);
-  print_mappings(out, w);
+  print_kinds(out, w, smallest);
+  print_mappings(out, w, smallest);
 }
 
 }  // namespace
