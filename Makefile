@@ -119,10 +119,10 @@ stress: bootstrap ## every index, protocol and mix, under both sanitizers (STRES
 # Of each target. What is found on the way is kept in build/asan/tests/fuzz/found.
 FUZZ_SECONDS ?= 60
 
-fuzz: ## requests and commands that libFuzzer thinks of (FUZZ_SECONDS=N: longer)
+fuzz: ## requests, commands and traces that libFuzzer thinks of (FUZZ_SECONDS=N: longer)
 	cmake --preset asan
-	cmake --build --preset asan -j $(JOBS) --target fuzz_resp fuzz_commands fuzz_http
-	@for target in resp commands http; do \
+	cmake --build --preset asan -j $(JOBS) --target fuzz_resp fuzz_commands fuzz_http fuzz_traces
+	@for target in resp commands http traces; do \
 	  echo "== $$target, $(FUZZ_SECONDS) seconds" && \
 	  (cd build/asan/tests/fuzz && ../../bin/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) \
 	    -max_len=512 -print_final_stats=1 -verbosity=0 found/$$target \
