@@ -25,6 +25,7 @@ void add_serve(command root);
 void add_ycsb(command root);
 void add_tiers(command root);
 void add_tlb(command root);
+void add_trace(command root);
 void add_device(command root);
 void add_sort(command root);
 void add_gensort(command root);

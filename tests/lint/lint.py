@@ -30,7 +30,7 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # itself may be below those (what they share) or above (what puts them together).
 SUBFOLDERS = {
     'os': [['limits'], ['memory'], ['files']],
-    'cli': [['parser'], ['bench', 'serve', 'sort', 'pages']],
+    'cli': [['parser'], ['bench', 'pages', 'serve', 'sort', 'trace']],
     'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
