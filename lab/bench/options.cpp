@@ -48,6 +48,11 @@ base::result<void> check_numbers(const bench_options& asked) {
 
 }  // namespace
 
+double seconds_left(const bench_plan& plan, const workload::progress& now) noexcept {
+  const double done = now.seconds + (now.is_warmup ? 0 : plan.asked.warmup);
+  return plan.asked.warmup + plan.asked.seconds - done;
+}
+
 std::uint64_t drawn_seed() {
   std::uint32_t seed = 0;
   os::fill_with_entropy(std::as_writable_bytes(std::span(&seed, 1)));

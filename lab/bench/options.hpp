@@ -49,6 +49,9 @@ struct bench_plan {
   workload::record_format format;
 };
 
+/// Seconds until a run of `plan` ends, warm-up included.
+double seconds_left(const bench_plan& plan, const workload::progress& now) noexcept;
+
 /// For a run whose user gave no seed; small enough to be typed again.
 std::uint64_t drawn_seed();
 

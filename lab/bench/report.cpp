@@ -233,9 +233,14 @@ std::string best_text(const bench_result& found) {
 }  // namespace
 
 json to_json(const bench_plan& plan, const bench_result& found) {
+  json object = settings_of(plan, found);
+  add_found(object, plan, found);
+  return object;
+}
+
+void add_found(json& object, const bench_plan& plan, const bench_result& found) {
   const workload::tally& driven = found.driven.sums;
   const window_sample& last = found.windows.back();
-  json object = settings_of(plan, found);
   object["origin"] = tool::origin();
   if (last.seen && plan.asked.connect.empty()) {
     object["collector"] = options_of(plan.asked.collector);
@@ -267,22 +272,26 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   object["collector_cpu_fraction"] = or_null(collector_share(found.windows));
   object["windows"] = json::array();
   for (const auto& sample : found.windows) object["windows"].push_back(window_of(plan, sample));
-  return object;
 }
 
 std::string to_text(const bench_plan& plan, const bench_result& found) {
+  return fmt::format("{} workload {} manage {}: {:.0f} ops/s over {:.1f} s, seed {}\n{}",
+                     found.index, plan.load.workload.letter, found.manage,
+                     found.driven.throughput(), found.driven.seconds, plan.load.seed,
+                     found_text(plan, found));
+}
+
+std::string found_text(const bench_plan& plan, const bench_result& found) {
   const driven_summary driven = summary_of(found.driven.sums);
   const auto& latency = driven.latency_us;
   const window_sample& last = found.windows.back();
   return fmt::format(
-      "{} workload {} manage {}: {:.0f} ops/s over {:.1f} s, seed {}\n"
       "latency us      p50 {:.2f}  p90 {:.2f}  p99 {:.2f}  p99.9 {:.2f}{}\n"
       "misses          {} of the requests waited for a disk or for swap{}\n"
       "memory          RSS {}  DRAM {}  peak RSS {}\n"
       "{}"
       "pages           utilization {}{}  promotion rate {} a minute  cold threshold {}\n",
-      found.index, plan.load.workload.letter, found.manage, found.driven.throughput(),
-      found.driven.seconds, plan.load.seed, latency.p50, latency.p90, latency.p99, latency.p999,
+      latency.p50, latency.p90, latency.p99, latency.p999,
       plan.asked.rate > 0 ? "  (from intended start)" : "",
       percent(can_see_waits(plan) ? std::optional(miss_ratio_of(driven)) : std::nullopt),
       bounds_text(found.bounds), mebibytes(last.rss_bytes), mebibytes(last.dram_bytes),
@@ -294,16 +303,6 @@ void announce(const bench_plan& plan) {
   if (plan.asked.json == "-") return;
   fmt::print("{}", announcement(plan));
   std::fflush(stdout);  // The run may be long, and its output a pipe.
-}
-
-base::result<void> check_appendable(const std::string& flag, const std::string& where) {
-  if (where.empty() || where == "-") return {};
-  const bool existed = std::filesystem::exists(where);
-  if (!std::ofstream(where, std::ios::app)) {
-    return std::unexpected(base::error{"cannot write " + flag + " " + where});
-  }
-  if (!existed) std::filesystem::remove(where);
-  return {};
 }
 
 base::result<void> append_line(const std::string& where, const std::string& line) {

@@ -38,15 +38,16 @@ struct bench_result {
 
 nlohmann::ordered_json to_json(const bench_plan& plan, const bench_result& found);
 
+/// Adds all fields but those of the settings, of any run that found these.
+void add_found(nlohmann::ordered_json& object, const bench_plan& plan, const bench_result& found);
+
 /// A few lines for a person.
 std::string to_text(const bench_plan& plan, const bench_result& found);
+/// The lines below the first, which names the workload: of any run that found these.
+std::string found_text(const bench_plan& plan, const bench_result& found);
 
 /// Prints the operating point that is known before the run, unless standard output is for JSON.
 void announce(const bench_plan& plan);
-
-/// Finds out before a run, not after it, that the file of `flag` cannot be written. Makes no file.
-/// Nothing is to be written to "" and to "-".
-base::result<void> check_appendable(const std::string& flag, const std::string& where);
 
 /// Writes `line` and a line feed to `where` ("-": standard output), at the file's end.
 base::result<void> append_line(const std::string& where, const std::string& line);

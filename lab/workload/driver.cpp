@@ -9,6 +9,7 @@
 
 #include "base/atomic.hpp"
 #include "lab/workload/inserted.hpp"
+#include "lab/workload/pacing.hpp"
 #include "os/clock.hpp"
 #include "os/memory/process_memory.hpp"
 #include "os/thread.hpp"
@@ -21,8 +22,6 @@ using std::chrono::nanoseconds;
 
 constexpr std::uint64_t kLoadPiece = 4096;
 constexpr auto kWatchEvery = std::chrono::milliseconds(50);
-/// Sleep ends this much before a request is due; the rest is spun, as wake-ups are late.
-constexpr auto kSpin = std::chrono::microseconds(60);
 /// Nothing comes from a disk, or from compressed memory, in less: a request that took less is not
 /// asked whether its thread waited, which would take a call of the system.
 constexpr auto kLeastWait = std::chrono::microseconds(4);
@@ -47,12 +46,6 @@ struct shared_state {
     stop.store_release(true);
   }
 };
-
-/// Waits until `due` without burning the processor for long.
-void wait_until(clock::time_point due) {
-  if (due - clock::now() > 2 * kSpin) std::this_thread::sleep_until(due - kSpin);
-  while (clock::now() < due) base::spin_pause();
-}
 
 class worker {
  public:

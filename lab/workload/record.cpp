@@ -23,12 +23,6 @@ constexpr std::size_t kStampBytes = sizeof(std::uint64_t);
 
 std::uint64_t stamp_of(std::uint64_t number) noexcept { return (number + 1) * kStamp; }
 
-void write_stamp(std::span<char> value, std::uint64_t number) noexcept {
-  const std::uint64_t stamp = stamp_of(number);
-  std::memcpy(value.data(), &stamp, kStampBytes);
-  std::memcpy(value.data() + value.size() - kStampBytes, &stamp, kStampBytes);
-}
-
 constexpr double kTheta = 0.99;  // of zipfian sizes, as in YCSB
 
 }  // namespace
@@ -86,6 +80,12 @@ void write_key(std::uint64_t number, std::span<char> key) noexcept {
   }
 }
 
+void stamp_value(std::span<char> value, std::uint64_t number) noexcept {
+  const std::uint64_t stamp = stamp_of(number);
+  std::memcpy(value.data(), &stamp, kStampBytes);
+  std::memcpy(value.data() + value.size() - kStampBytes, &stamp, kStampBytes);
+}
+
 std::optional<std::uint64_t> number_of(std::string_view value) noexcept {
   if (value.size() < kStampBytes) return std::nullopt;
   std::uint64_t first, last;
@@ -115,7 +115,7 @@ std::size_t record_buffer::size_of(std::uint64_t number) const noexcept {
 
 std::string_view record_buffer::value(std::uint64_t number) noexcept {
   const std::span<char> mine = std::span(value_).first(size_of(number));
-  write_stamp(mine, number);
+  stamp_value(mine, number);
   return {mine.data(), mine.size()};
 }
 

@@ -46,6 +46,10 @@ struct record_format {
 /// different keys.
 void write_key(std::uint64_t number, std::span<char> key) noexcept;
 
+/// Writes the stamp of `number` to the first and the last eight bytes of `value`, which has
+/// kLeastValue bytes or more. In one of fewer than sixteen the last eight win.
+void stamp_value(std::span<char> value, std::uint64_t number) noexcept;
+
 /// Number of the record that `value` belongs to; nullopt when its two stamps disagree or the value
 /// is shorter than a stamp.
 std::optional<std::uint64_t> number_of(std::string_view value) noexcept;

@@ -1,5 +1,6 @@
 #include "cli/report_file.hpp"
 
+#include <filesystem>
 #include <span>
 
 #include "cli/fail.hpp"
@@ -35,6 +36,13 @@ void report_file::write(const std::string& text, const std::string& done) {
     fail(problem + ": " + r.error().message);
   }
   if (auto r = file_.publish(); !r) fail(problem + ": " + r.error().message);
+}
+
+void check_appendable(const std::string& flag, const std::string& path) {
+  if (path.empty() || path == "-") return;
+  const bool existed = std::filesystem::exists(path);
+  if (!std::ofstream(path, std::ios::app)) fail("cannot write " + flag + " " + path);
+  if (!existed) std::filesystem::remove(path);
 }
 
 }  // namespace isotherm::cli

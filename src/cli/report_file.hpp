@@ -27,4 +27,8 @@ class report_file {
   std::ofstream device_;
 };
 
+/// Fails the command, before its work, where the file of `flag`, to which a result will be
+/// appended, cannot be written. An empty path and "-" are no files.
+void check_appendable(const std::string& flag, const std::string& path);
+
 }  // namespace isotherm::cli

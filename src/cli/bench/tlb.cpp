@@ -8,6 +8,7 @@
 #include "base/numbers.hpp"
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
+#include "cli/report_file.hpp"
 #include "lab/bench/report.hpp"
 #include "lab/tlb/report.hpp"
 #include "tool/origin.hpp"
@@ -59,7 +60,7 @@ constexpr const char* kFooter =
 void run(const tlb_options& asked) {
   const auto plan = lab::understand(asked);
   if (!plan) refuse_words(plan.error().message);
-  require(lab::check_appendable("--json", asked.json));
+  check_appendable("--json", asked.json);
   const auto found =
       lab::run_tlb(*plan, tool::show_progress(tool::shown::on_terminal, "measuring"));
   if (!found) fail(found.error().message);

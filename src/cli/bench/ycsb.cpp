@@ -7,6 +7,7 @@
 #include "cli/collector_flags.hpp"
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
+#include "cli/report_file.hpp"
 #include "heap/configure.hpp"
 #include "lab/bench/all_indexes.hpp"
 #include "lab/bench/run.hpp"
@@ -100,8 +101,8 @@ void report(const bench_plan& plan, const bench_result& found) {
 void run_one(const bench_options& asked) {
   const auto plan = lab::understand(asked);
   if (!plan) refuse_words(plan.error().message);
-  require(lab::check_appendable("--json", asked.json));
-  require(lab::check_appendable("--used", asked.used));
+  check_appendable("--json", asked.json);
+  check_appendable("--used", asked.used);
   const auto found = asked.connect.empty() ? lab::run_local(*plan) : lab::run_remote(*plan);
   if (!found) fail(found.error().message);
   report(*plan, *found);
@@ -121,7 +122,7 @@ void add_ycsb(command root) {
     if (!options->connect.empty()) refuse_words("--index all runs in process: leave --connect out");
     const auto plan = lab::understand(*options);
     if (!plan) refuse_words(plan.error().message);
-    require(lab::check_appendable("--json", options->json));
+    check_appendable("--json", options->json);
     require(lab::run_all(*plan));
   });
 }
