@@ -22,6 +22,7 @@ struct oracle_record {
   std::int64_t next = 0;
 };
 constexpr std::size_t kOracleBytes = 24;
+constexpr std::int64_t kMostRequests = std::int64_t{1} << 40;  // of a trace that is guessed
 
 oracle_record decode_oracle(std::string_view record) noexcept {
   oracle_record made;
@@ -93,7 +94,9 @@ bool looks_like_oracle(std::string_view beginning) noexcept {
   std::uint32_t last = 0;
   for (std::int64_t i = 0; beginning.size() >= kOracleBytes; ++i) {
     const oracle_record made = decode_oracle(beginning);
-    if (made.time < last || (made.next != -1 && made.next <= i)) return false;
+    const bool is_last = made.next == -1 || made.next == std::numeric_limits<std::int64_t>::max();
+    if (made.time < last || !(is_last || (made.next > i && made.next < kMostRequests)))
+      return false;
     last = made.time;
     beginning.remove_prefix(kOracleBytes);
   }

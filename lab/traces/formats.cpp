@@ -89,7 +89,7 @@ bool fits(const format& fixed, std::string_view beginning) {
     ++all;
     good += parse_row(line, expected).has_value();
   });
-  return good > 0 && 2 * good > all;
+  return good > 0 && 2 * good >= all;
 }
 
 const format* guess_header(std::string_view line) noexcept {
