@@ -13,7 +13,7 @@ using add_command = void (*)(command root);
 /// Those of this build (ISOTHERM_COMMANDS of CMakeLists.txt), in the order of the help.
 std::span<const add_command> commands();
 
-/// isotherm bench, whose parts ycsb, tiers and tlb add themselves to.
+/// isotherm bench, whose parts ycsb, tiers, tlb and trace add themselves to.
 inline command bench_of(command root) {
   const command bench =
       root.subcommand("bench", "measure stores, trees on two tiers, and what the TLB costs");
@@ -26,6 +26,7 @@ void add_ycsb(command root);
 void add_tiers(command root);
 void add_tlb(command root);
 void add_trace(command root);
+void add_bench_trace(command root);
 void add_device(command root);
 void add_sort(command root);
 void add_gensort(command root);
