@@ -72,6 +72,8 @@ class own_requests {
     return false;
   }
   const traces::request& request() const noexcept { return request_; }
+  /// Number of the request among all of the trace, from 0.
+  std::uint64_t place() const noexcept { return read_ - 1; }
   const item& key() const noexcept { return item_; }
   std::uint32_t number() const noexcept { return static_cast<std::uint32_t>(item_.number); }
   std::uint32_t value_size() const noexcept {
@@ -119,7 +121,7 @@ class worker {
       if (!*more) break;
       const traces::request& next = trace.request();
       if (auto gone = expire(next.time_us); !gone) return gone;
-      const auto begin = begin_of(next, start);
+      const auto begin = begin_of(trace, start);
       const auto served_since = clock::now();
       used_.mark(trace.key().number);
       const auto how = perform(trace);
@@ -142,11 +144,17 @@ class worker {
   }
 
   /// The time from which a latency counts: that of the trace, for which this waits, or now.
-  clock::time_point begin_of(const traces::request& next, clock::time_point start) const {
-    if (asked_.speed <= 0) return clock::now();
-    const double due_us =
-        static_cast<double>(next.time_us - std::min(next.time_us, seen_.first_us)) / asked_.speed;
-    const auto due = start + std::chrono::nanoseconds(static_cast<std::int64_t>(due_us * 1e3));
+  clock::time_point begin_of(const own_requests& trace, clock::time_point start) const {
+    double due_s = 0;
+    if (asked_.bench.rate > 0) {
+      due_s = static_cast<double>(trace.place()) / asked_.bench.rate;
+    } else if (asked_.speed > 0) {
+      const std::uint64_t time_us = std::max(trace.request().time_us, seen_.first_us);
+      due_s = static_cast<double>(time_us - seen_.first_us) / 1e6 / asked_.speed;
+    } else {
+      return clock::now();
+    }
+    const auto due = start + std::chrono::nanoseconds(static_cast<std::int64_t>(due_s * 1e9));
     while (!shared_.stop.load_relaxed() && due - clock::now() > kWatchEvery) {
       std::this_thread::sleep_for(kWatchEvery);
     }

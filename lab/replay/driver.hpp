@@ -31,7 +31,8 @@ base::result<std::uint64_t> fill(store& target, const replay_options& asked, con
                                  const workload::watcher& watch);
 
 /// Replays the requests. Counts in `counts`, a meter a thread, and marks used keys in `used` by
-/// their numbers. With a speed a request waits for its time, and its latency counts from then.
+/// their numbers. With a speed or a rate a request waits for its time, and its latency counts from
+/// then.
 base::result<replayed> run(store& target, const replay_options& asked, const survey& seen,
                            workload::meters& counts, workload::touched_keys& used,
                            const workload::watcher& watch);

@@ -15,6 +15,9 @@ base::result<void> check(const replay_options& asked) {
         base::error{fmt::format("--value-size must be 0 to {} bytes, not {}",
                                 workload::record_format::kGreatestValue, asked.value_size)});
   }
+  if (asked.speed > 0 && asked.bench.rate > 0) {
+    return std::unexpected(base::error{"--speed and --rate both time the requests: give one"});
+  }
   std::error_code none;
   if (std::filesystem::exists(asked.trace, none) &&
       !std::filesystem::is_regular_file(asked.trace, none)) {

@@ -27,6 +27,7 @@ json settings_of(const report& of) {
            of.seen.has_times ? json(static_cast<double>(of.seen.last_us - of.seen.first_us) / 1e6)
                              : json()},
           {"speed", of.asked.speed > 0 ? json(of.asked.speed) : json()},
+          {"rate", bench.rate > 0 ? json(bench.rate) : json()},
           {"filled_keys", of.filled},
           {"expired_by_driver", of.expired},
           {"driver_bytes", of.seen.bytes()},

@@ -26,6 +26,8 @@ void add_flags(command c, replay_options& o) {
         "multiple of the speed at which the trace was recorded; latencies count from the time at "
         "which a request was due; 0: as fast as possible",
         0, 1e9);
+  c.add("--rate", o.bench.rate,
+        "requests a second, evenly spaced, for traces without times; 0: as --speed says");
   c.add_switch("--no-fill", o.no_fill,
                "do not insert keys before that the trace reads before it writes them: such reads "
                "meet no value");

@@ -191,6 +191,18 @@ TEST_F(Replay, LeavesExpiryToStoresThatCanWhenTimed) {
   EXPECT_GE(done.driven.seconds, 0.007) << "7 s of the trace at 1000 times its speed";
 }
 
+TEST_F(Replay, SpacesRequestsEvenlyAtARate) {
+  auto asked = asking("7\n8\n7\n9\n8\n", 2);
+  asked.bench.rate = 100;
+  const survey seen = look_through(asked).value();
+  listing_store target;
+  const replayed done = run_on(target, asked, seen);
+  EXPECT_EQ(done.driven.sums.operations(), 5u);
+  EXPECT_GE(done.driven.seconds, 0.04) << "the fifth is due 40 ms after the first";
+  asked.speed = 1;
+  EXPECT_TRUE(check(asked).error().message.contains("give one"));
+}
+
 TEST_F(Replay, StopsAfterTheRequestsThatWereAskedFor) {
   auto asked = asking(kTrace, 2);
   asked.requests = 4;
