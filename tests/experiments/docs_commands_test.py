@@ -5,6 +5,7 @@ that scripts hand on to it; each run.py of lab/experiments knows the options tha
     docs_commands_test.py TOOL PROJECT
 """
 
+import lzma
 import pathlib
 import re
 import shlex
@@ -17,7 +18,8 @@ TOOL, PROJECT = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
 PAGES = [PROJECT / 'README.md', *sorted((PROJECT / 'docs').rglob('*.md'))]
 # What makes a command tiny; of the options that it has. Three are added where they are missing.
 TINY = {'--keys': '2000', '--seconds': '0.1', '--warmup': '0.1', '--window': '0.1',
-        '--rate': '2000', '--rounds': '1', '--ops': '2000', '--min-rest': '0'}
+        '--rate': '2000', '--rounds': '1', '--ops': '2000', '--min-rest': '0', '--requests': '2000',
+        '--speed': '1000'}
 ADDED = ('--seconds', '--warmup', '--keys')
 
 
@@ -40,7 +42,7 @@ def tiny(words, socket):
             words[at + 1] = f'unix:{socket}'
         if word == '--cold-backing':
             words[at + 1] = 'anon'
-    for option in ADDED:
+    for option in () if 'trace' in words[:3] else ADDED:
         if option not in words and '--ops' not in words:
             words += [option, TINY[option]]
     return words
@@ -76,8 +78,14 @@ class Commands(unittest.TestCase):
         # Blocks as the ARC paper's authors give them out: first one, how many, two more.
         (self.folder / 'P6.lis').write_text(
             ''.join(f'{7 * i % 3000} 2 0 {i}\n' for i in range(3000)))
-        found = list(commands('isotherm bench'))
-        self.assertGreater(len(found), 5)
+        # Binary keys, as Caffeine's repository has them.
+        (self.folder / 'cache2k_orm-busy.trace.xz').write_bytes(
+            lzma.compress(b''.join((i % 300).to_bytes(4, 'big') for i in range(3000))))
+        (self.folder / 'cloud_physics_w106.trace.xz').write_bytes(
+            lzma.compress(b''.join((i % 300).to_bytes(4, 'little') for i in range(3000))))
+        # Traces are generated before they are replayed.
+        found = [*commands('isotherm trace'), *commands('isotherm bench')]
+        self.assertGreater(len(found), 10)
         for place, words in found:
             with self.subTest(place):
                 command = [TOOL, *tiny(words[1:], socket)]
