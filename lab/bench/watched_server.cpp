@@ -39,7 +39,7 @@ heap::usage usage_of(const fields& heaps, heap::kind where) {
           .resident_bytes = whole(heaps, name + ".resident_bytes")};
 }
 
-/// What the server's last window saw. Without management there is none.
+/// Returns what the server's last window saw. Without management there is none.
 window_sample sample_of(const fields& found) {
   window_sample sample;
   sample.rss_bytes = whole(found, "rss_bytes");

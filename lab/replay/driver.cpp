@@ -29,7 +29,7 @@ double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct shared_state {
   base::atomic<bool> stop{false};
   base::atomic<unsigned> running{0};

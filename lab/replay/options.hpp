@@ -1,4 +1,4 @@
-// What the user asked of `isotherm bench trace`.
+// The options of `isotherm bench trace`.
 #pragma once
 
 #include <cstdint>

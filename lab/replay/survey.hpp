@@ -31,7 +31,7 @@ class stored_key {
   std::string text_;
 };
 
-/// What the pass found.
+/// The result of that pass.
 struct survey {
   key_numbers numbers;
   std::vector<std::uint32_t> first_sizes;  ///< of each key's value, the first that is told; or 0

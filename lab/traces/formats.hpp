@@ -22,11 +22,11 @@ struct format {
   std::string_view name;
   std::string_view about;  ///< for the help
   kind_of_format kind;
-  // Of lines:
+  // For lines:
   std::string_view columns = {};
   char separator = ',';
   double time_unit_us = 1'000'000;
-  // Of numbers:
+  // For numbers:
   unsigned bytes = 0;
   bool is_big_endian = false;
 };

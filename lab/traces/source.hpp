@@ -1,4 +1,4 @@
-// Where requests come from, one after the other: a file in any of the formats, or a generator.
+// A source gives requests one after the other: from a file in any of the formats, or drawn.
 #pragma once
 
 #include <cstdint>

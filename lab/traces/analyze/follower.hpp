@@ -1,10 +1,10 @@
-// What an analysis remembers of a trace while it reads it: all of the keys, as long as they are
-// few, or a sample of them.
+// The memory of an analysis while it reads a trace: all of the keys, as long as they are few, or a
+// sample of them.
 //
 // The sample is one of keys, by their hashes, as SHARDS draws it (Waldspurger, Park, Garthwaite,
 // Ahmad, FAST 2015): a followed key has all of its uses, with their places among all requests, so
-// that gaps between uses are exact, and counts of keys scale. Each time when the keys or the uses
-// are too many, every second key is given up.
+// that gaps between uses are exact, and counts of keys scale. Whenever the keys or the uses are
+// too many, every second key is given up.
 #pragma once
 
 #include <array>

@@ -7,6 +7,7 @@
 // operations). sizes.json holds sizes of values and how many keys have each: a key keeps its own.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -34,6 +35,9 @@ constexpr ratio kRatios[] = {{"getRatio", operation::get, false},
                              {"loneGetRatio", operation::get, true},
                              {"loneSetRatio", operation::set, true}};
 
+// Greater numbers in a file count as these.
+constexpr double kMostKeys = 1e12, kLongestKey = 1 << 16, kGreatestValue = 5e8;
+
 base::result<json> read_json(const std::string& path) {
   std::ifstream file(path);
   if (!file) {
@@ -59,7 +63,7 @@ std::optional<std::vector<double>> numbers_of(const json& object, const char* na
   return sum > 0 && std::isfinite(sum) ? std::optional(found) : std::nullopt;
 }
 
-/// What the three files say.
+/// The contents of the three files.
 struct distributions {
   std::vector<double> operations;  ///< weights, in the order of kRatios
   std::vector<double> bucket_keys, bucket_requests;
@@ -99,8 +103,8 @@ base::result<distributions> read(const std::string& folder) {
   made.bucket_requests = *requests;
   made.sizes = *values;
   made.size_keys = *shares;
-  made.least_key = key_sizes->front();
-  made.most_key = key_sizes->back();
+  made.least_key = std::min(key_sizes->front(), kLongestKey);
+  made.most_key = std::min(key_sizes->back(), kLongestKey);
   return made;
 }
 
@@ -117,7 +121,7 @@ class cachelib final : public generated_source {
     std::uint64_t keys = 0;
     for (const double count : of.bucket_keys) {
       first_keys_.push_back(keys);
-      keys += std::max<std::uint64_t>(static_cast<std::uint64_t>(count), 1);
+      keys += std::max<std::uint64_t>(static_cast<std::uint64_t>(std::min(count, kMostKeys)), 1);
     }
     first_keys_.push_back(keys);
   }
@@ -135,7 +139,7 @@ class cachelib final : public generated_source {
     to.key = scattered(drawn.is_lone ? "l" : "k", number);
     base::random own(2 * number + (drawn.is_lone ? 1 : 0));
     to.key_size = static_cast<std::uint32_t>(least_key_ + own.unit() * (most_key_ - least_key_));
-    to.value_size = static_cast<std::uint32_t>(std::min(sizes_[value_sizes_(own)], 5e8));
+    to.value_size = static_cast<std::uint32_t>(std::min(sizes_[value_sizes_(own)], kGreatestValue));
   }
 
   discrete kinds_, buckets_, value_sizes_;

@@ -17,7 +17,7 @@
 
 namespace isotherm::traces {
 
-/// What to draw.
+/// The trace to draw.
 struct generate_options {
   std::uint64_t requests = 1'000'000;
   std::uint64_t seed = 1;             ///< the same: the same requests
