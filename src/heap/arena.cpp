@@ -2,6 +2,7 @@
 
 #include <jemalloc/jemalloc.h>
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -58,6 +59,14 @@ int set_control(const std::string& name, T value) {
   return mallctl(name.c_str(), nullptr, nullptr, &value, sizeof value);
 }
 
+/// The value of a control, or none where this jemalloc has no such control.
+template <class T>
+T read_control(const std::string& name) {
+  T value{};
+  std::size_t bytes = sizeof value;
+  return mallctl(name.c_str(), &value, &bytes, nullptr, 0) == 0 ? value : T{};
+}
+
 }  // namespace
 
 const int arena::kNoCache = MALLOCX_TCACHE_NONE;
@@ -87,6 +96,10 @@ base::result<void> arena::open(std::byte* begin, std::size_t bytes) {
   set_control(prefix + ".dirty_decay_ms", kDecayMs);
   set_control(prefix + ".muzzy_decay_ms", ssize_t{0});
   set_control(prefix + ".retain_grow_limit", kGrowthBytesMax);
+  // jemalloc's own counter, which takes no refreshing of statistics to be read.
+  active_pages_ =
+      read_control<std::size_t*>("experimental.arenas." + std::to_string(index_) + ".pactivep");
+  page_bytes_ = read_control<std::size_t>("arenas.page");
   return {};
 }
 
@@ -114,6 +127,10 @@ void arena::deallocate(void* block, std::size_t bytes, int cache_flags) noexcept
 
 std::size_t arena::usable_bytes(const void* block) noexcept { return sallocx(block, 0); }
 
+std::size_t arena::rounded_bytes(std::size_t bytes, std::size_t alignment) noexcept {
+  return nallocx(bytes, align_flag(alignment));
+}
+
 std::uintptr_t arena::used_end() const noexcept {
   return reinterpret_cast<std::uintptr_t>(begin_) + carved_.load_relaxed();
 }
@@ -126,6 +143,15 @@ std::uint64_t arena::mapped_bytes() const noexcept {
   std::size_t bytes = sizeof mapped;
   if (mallctl(name.c_str(), &mapped, &bytes, nullptr, 0) != 0) return carved_.load_relaxed();
   return mapped;
+}
+
+std::uint64_t arena::active_bytes() const noexcept {
+  if (active_pages_ == nullptr) return 0;
+  return std::atomic_ref(*active_pages_).load(std::memory_order_relaxed) * page_bytes_;
+}
+
+void arena::keep_free_pages() noexcept {
+  set_control("arena." + std::to_string(index_) + ".dirty_decay_ms", ssize_t{-1});
 }
 
 void arena::purge() noexcept {

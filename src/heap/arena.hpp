@@ -40,13 +40,19 @@ class arena {
 
   /// Bytes that jemalloc rounded a block up to.
   static std::size_t usable_bytes(const void* block) noexcept;
+  /// The same of a block that is asked for with `bytes` and `alignment`.
+  static std::size_t rounded_bytes(std::size_t bytes, std::size_t alignment) noexcept;
 
   /// End of what was carved so far.
   std::uintptr_t used_end() const noexcept;
   /// Carved bytes that hold objects or wait to be reused without a system call.
   std::uint64_t mapped_bytes() const noexcept;
+  /// Bytes of pages that hold objects; 0 where jemalloc does not tell. Takes a load.
+  std::uint64_t active_bytes() const noexcept;
   /// Gives every wholly free page back to the system now.
   void purge() noexcept;
+  /// Keeps free pages from now on, so that time has no part in the addresses of new objects.
+  void keep_free_pages() noexcept;
 
   /// The extent hooks' part: `bytes` at a multiple of `alignment`, committed, or null.
   void* carve(std::size_t bytes, std::size_t alignment) noexcept;
@@ -56,6 +62,8 @@ class arena {
   std::byte* begin_ = nullptr;
   std::byte* end_ = nullptr;
   unsigned index_ = 0;
+  std::size_t* active_pages_ = nullptr;  // jemalloc's
+  std::size_t page_bytes_ = 0;
   // Carved bytes. A relaxed counter suffices: what is carved is disjoint, and jemalloc's locks
   // publish it.
   base::atomic<std::size_t> carved_{0};

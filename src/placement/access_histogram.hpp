@@ -53,8 +53,9 @@ class access_histogram {
   }
 
   /// Share of the leaves, the most used ones, whose paths fit into `room` bytes, in whole bins; at
-  /// least the first bin that has leaves, and 1 when all fit.
+  /// least the first bin that has leaves, 1 when all fit, and 0 without any room.
   double share_that_fits(std::uint64_t room) const noexcept {
+    if (room == 0) return 0;
     std::uint64_t fit = 0, taken = 0;
     for (unsigned bin = kBins; bin-- > 0;) {
       taken += fast_[bin] + slow_[bin];

@@ -40,9 +40,10 @@ hyper_watermark::order hyper_watermark::check(const fast_memory_state& seen) noe
 /// The size of fast memory says where the shares begin (SINLK, 4.2.3, footnote): as much is hot as
 /// fits, and the rest is cold.
 parameters hyper_watermark::apply(double fast_share) const noexcept {
-  // Where not even a thousandth fits, and be it that used most, nothing is hot.
-  const double wanted = fast_share * adjusted_.hot,
-               hot = wanted < kLeastHot ? 0 : std::min(wanted, 1.0);
+  // A share may be tiny because few leaves were used yet, and these are hot: that nothing is hot
+  // takes a lack of room.
+  const bool has_no_room = adjusted_.hot < kLeastHot || fast_share <= 0;
+  const double hot = has_no_room ? 0 : std::min(fast_share * adjusted_.hot, 1.0);
   return {.hot_share = hot,
           .cold_share = (1 - hot) * adjusted_.cold,
           .fast_levels = adjusted_.fast_levels,

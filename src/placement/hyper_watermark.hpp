@@ -48,6 +48,9 @@ class hyper_watermark {
   /// To be called now and then, and, under strain, when what was asked for is done.
   order check(const fast_memory_state& seen) noexcept;
 
+  /// Recomputes the parameters for another share of the leaves that fits, and adjusts nothing.
+  const parameters& follow(double share) noexcept { return now_ = apply(share); }
+
   bool is_strained() const noexcept { return is_strained_; }
   /// As of the last check().
   const parameters& now() const noexcept { return now_; }

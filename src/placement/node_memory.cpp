@@ -21,11 +21,18 @@ constinit node_ranges ranges;
 namespace {
 
 constexpr std::size_t kRangeBytes = std::size_t{256} << 30, kRangeBytesMin = std::size_t{64} << 20;
-constexpr std::size_t kAlignment = std::size_t{2} << 20;
+constexpr std::size_t kAlignment = std::size_t{2} << 20, kNodeAlignment = 16;
 
 struct tier_memory {
   heap::arena nodes;
   base::apart<base::atomic<std::uint64_t>> used{};
+  base::apart<base::atomic<std::uintptr_t>> end{};  // of the highest node that ever was
+
+  void extend_to(std::uintptr_t address) noexcept {
+    std::uintptr_t seen = end.value.load_relaxed();
+    while (seen < address && !end.value.compare_exchange_weak_relaxed(seen, address)) {
+    }
+  }
 };
 
 std::array<tier_memory, 2>& tiers() {
@@ -80,9 +87,11 @@ base::result<void> open_node_memory(const memory_nodes& nodes) {
 void* allocate_node(tier where, std::size_t bytes) noexcept {
   tier_memory& memory = memory_of(where);
   void* const node =
-      memory.nodes.allocate(std::max(bytes, std::size_t{1}), 16, heap::arena::kNoCache);
+      memory.nodes.allocate(std::max(bytes, std::size_t{1}), kNodeAlignment, heap::arena::kNoCache);
   ISO_CHECK(node != nullptr, "memory for placed nodes is exhausted");
-  memory.used.value.fetch_add_relaxed(bytes_of(node));
+  const std::size_t taken = bytes_of(node);
+  memory.used.value.fetch_add_relaxed(taken);
+  memory.extend_to(reinterpret_cast<std::uintptr_t>(node) + taken);
   return node;
 }
 
@@ -102,11 +111,23 @@ bool has_node_room() noexcept { return used_bytes(tier::slow) < capacity(); }
 address_range used_range(tier where) noexcept {
   const std::uintptr_t begin =
       detail::ranges.begin + (where == tier::fast ? 0 : detail::ranges.bytes);
-  return {begin, memory_of(where).nodes.used_end()};
+  return {begin, std::max(begin, memory_of(where).end.value.load_relaxed())};
 }
 
 std::size_t bytes_of(const void* node) noexcept { return heap::arena::usable_bytes(node); }
 
+std::size_t bytes_taken_by(std::size_t bytes) noexcept {
+  return heap::arena::rounded_bytes(std::max(bytes, std::size_t{1}), kNodeAlignment);
+}
+
 std::uint64_t used_bytes(tier where) noexcept { return memory_of(where).used.value.load_relaxed(); }
+
+std::uint64_t used_page_bytes(tier where) noexcept {
+  return std::max(memory_of(where).nodes.active_bytes(), used_bytes(where));
+}
+
+void keep_free_pages() noexcept {
+  for (const tier where : {tier::fast, tier::slow}) memory_of(where).nodes.keep_free_pages();
+}
 
 }  // namespace isotherm::placement

@@ -60,7 +60,15 @@ address_range used_range(tier where) noexcept;
 
 /// What a node takes, as the arena rounds it up.
 std::size_t bytes_of(const void* node) noexcept;
+/// The same of any node that was allocated with so many bytes.
+std::size_t bytes_taken_by(std::size_t bytes) noexcept;
 /// Sum of bytes_of() over the nodes of a tier, but those that were retired.
 std::uint64_t used_bytes(tier where) noexcept;
+/// Bytes of the pages that nodes of a tier lie on, those that were retired and not freed yet too;
+/// at least used_bytes().
+std::uint64_t used_page_bytes(tier where) noexcept;
+/// Makes the addresses of nodes depend on the order of calls alone, and not on time: free pages are
+/// kept. For simulations.
+void keep_free_pages() noexcept;
 
 }  // namespace isotherm::placement

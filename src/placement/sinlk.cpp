@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -18,10 +19,9 @@ namespace isotherm::placement {
 
 namespace {
 
-// How long a batch visits leaves. Its scope is open so long, and while it moves what it found:
-// nothing that was retired meanwhile can be freed.
-constexpr std::uint64_t kBatchNs = 500'000;
-constexpr unsigned kLeavesPerLook = 32;  // at the clock
+// Leaves that a batch visits, in some tenths of a millisecond. Its scope is open so long, and while
+// it moves the nodes that it found: nothing that was retired meanwhile can be freed.
+constexpr unsigned kLeavesPerBatch = 4096;
 constexpr std::uint32_t kIntervalMsMax = 3'600'000;
 constexpr double kNoShare = -1;
 
@@ -101,6 +101,18 @@ class visit_record {
   std::vector<std::uint64_t> level_bytes_;
 };
 
+/// Bytes of fast memory that are taken, in pages, which is what it is made of: nodes that have left
+/// leave holes. The slab that each size of nodes fills at the moment counts by its nodes.
+std::uint64_t taken_bytes() noexcept {
+  constexpr std::uint64_t kOpenSlabs = 64 << 10;
+  const std::uint64_t pages = used_page_bytes(tier::fast);
+  return std::max(used_bytes(tier::fast), pages - std::min(pages, kOpenSlabs));
+}
+
+constexpr std::uint64_t nanoseconds_of(std::uint32_t ms) noexcept {
+  return std::uint64_t{ms} * 1'000'000;
+}
+
 std::uint64_t share_of(std::uint64_t bytes, double share) noexcept {
   return static_cast<std::uint64_t>(share * static_cast<double>(bytes));
 }
@@ -134,13 +146,15 @@ class sinlk::workers {
 
   void visit_once(placed_tree& tree, use_counts counts) {
     const std::lock_guard alone(moving_);
-    begin_visit(counts);
+    begin_visit(counts == use_counts::halved ? 1 : 0);
     maintain();
     while (!step(tree)) {
     }
     maintain();
     publish();
   }
+
+  void look_once(placed_tree& tree, std::uint64_t now_ns, std::uint64_t leaves);
 
   base::result<void> start(placed_tree& tree) {
     stopping_ = false;
@@ -171,7 +185,7 @@ class sinlk::workers {
 
  private:
   double usage() const noexcept {
-    const std::uint64_t room = owner_.room(), used = used_bytes(tier::fast);
+    const std::uint64_t room = owner_.room(), used = taken_bytes();
     if (room == 0) return used == 0 ? 0 : 2;
     return static_cast<double>(used) / static_cast<double>(room);
   }
@@ -181,10 +195,17 @@ class sinlk::workers {
     const auto& marks = owner_.chosen_.watermarks;
     return share_of(owner_.room(), (marks.low + marks.high) / 2);
   }
-  void begin_visit(use_counts counts) {
+  /// `halvings`: of each count, on the way.
+  /// Whether nodes, which may fill holes in pages, leave fast memory below what promotion may fill,
+  /// and its pages below the high mark.
+  bool may_promote() const noexcept {
+    return used_bytes(tier::fast) < full_bytes() &&
+           taken_bytes() < share_of(owner_.room(), owner_.chosen_.watermarks.high);
+  }
+  void begin_visit(unsigned halvings) {
     cursor_.clear();
     seen_ = {};
-    counts_ = counts;
+    halvings_ = halvings;
     demoted_before_ = stats_.moved.demoted_nodes;
   }
   /// Leaves next to each other, some of them hot, for which fast memory had no room.
@@ -210,10 +231,14 @@ class sinlk::workers {
   void look_at(migration& batch, const visited_leaf& leaf);
   bool keeps_fast_node(std::span<void* const> path) const noexcept;
   void end_visit();
+  unsigned halvings_due() noexcept;
   void maintain();
   void work(placed_tree& tree);
   void relieve(placed_tree& tree);
-  void take_turn(placed_tree& tree);
+  template <class IsSpent>
+  void take_turn(placed_tree& tree, IsSpent is_spent);
+  template <class MakeBudget>
+  void look(placed_tree& tree, std::uint64_t now_ns, MakeBudget budget);
   bool is_stopping() const {
     const std::lock_guard lock(state_);
     return stopping_;
@@ -240,9 +265,11 @@ class sinlk::workers {
   std::deque<waiting_leaves> waiting_;
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t demoted_before_ = 0;
-  use_counts counts_ = use_counts::kept;
+  unsigned halvings_ = 0;
   bool is_visited_ = false, is_in_vain_ = false;
-  std::uint64_t next_cooling_ns_ = 0;
+  std::uint64_t now_ns_ = 0;  // of the look under way
+  std::uint64_t next_turn_ns_ = 0, cooled_until_ns_ = 0;
+  std::uint64_t visited_leaves_ = 0;
   sinlk_statistics stats_;
 
   mutable std::mutex state_;
@@ -255,8 +282,9 @@ class sinlk::workers {
 
 void sinlk::workers::look_at(migration& batch, const visited_leaf& leaf) {
   std::uint16_t count = leaf.uses.value();
-  if (counts_ == use_counts::halved && count > 0)
-    leaf.uses.set(count = static_cast<std::uint16_t>(count / 2));
+  if (halvings_ > 0 && count > 0) {
+    leaf.uses.set(count = static_cast<std::uint16_t>(count >> halvings_));
+  }
   seen_.add(leaf, count);
   if (is_promoted(leaf) || (fills_room(leaf, batch) && is_slow(leaf.path.back()))) {
     if (!watermark_.is_strained()) batch.queue_promotion(leaf.path);
@@ -288,11 +316,11 @@ bool sinlk::workers::visit_batch(placed_tree& tree) {
   std::string begin = cursor_;
   {
     const stopwatch timed(stats_.used.trigger);
-    const std::uint64_t end = os::monotonic_ns() + kBatchNs;
     is_more = tree.visit_leaves(inside, cursor_, [&](const visited_leaf& leaf) {
       look_at(batch, leaf);
-      return ++leaves % kLeavesPerLook != 0 || os::monotonic_ns() < end;
+      return ++leaves < kLeavesPerBatch;
     });
+    visited_leaves_ += leaves;
   }
   const bool is_strained = watermark_.is_strained();
   const std::uint64_t wanted = waiting_bytes_ + batch.promotion_bytes();
@@ -314,7 +342,7 @@ bool sinlk::workers::visit_batch(placed_tree& tree) {
 
 void sinlk::workers::promote(const sync::scope& inside, migration& batch) {
   const stopwatch timed(stats_.used.promotion);
-  batch.promote(inside, [this] { return used_bytes(tier::fast) < full_bytes(); });
+  batch.promote(inside, [this] { return may_promote(); });
 }
 
 /// Promotes of the leaves that have waited longest what is still hot. False: none wait, or demotion
@@ -333,11 +361,23 @@ bool sinlk::workers::promote_waiting(placed_tree& tree) {
     const stopwatch timed(stats_.used.trigger);
     tree.visit_leaves(inside, next.cursor, [&](const visited_leaf& leaf) {
       if (is_promoted(leaf)) batch.queue_promotion(leaf.path);
+      ++visited_leaves_;
       return --next.leaves > 0;
     });
   }
   promote(inside, batch);
   return true;
+}
+
+/// How often the cooler's interval has ended since the last visit began: a visit of many leaves
+/// that takes longer makes up for it.
+unsigned sinlk::workers::halvings_due() noexcept {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::digits;
+  const std::uint64_t interval = nanoseconds_of(owner_.chosen_.cooling_ms);
+  if (cooled_until_ns_ == 0) cooled_until_ns_ = now_ns_;
+  const std::uint64_t due = (now_ns_ - cooled_until_ns_) / interval;
+  cooled_until_ns_ += due * interval;
+  return static_cast<unsigned>(std::min(due, kMost));
 }
 
 void sinlk::workers::end_visit() {
@@ -347,6 +387,8 @@ void sinlk::workers::end_visit() {
   levels_ = seen_.bounds(room);
   share_that_fits_ = last_uses_.share_that_fits(room);
   const std::uint64_t used = used_bytes(tier::fast), full = full_bytes();
+  // The shares follow what this visit has found, not what the one before has.
+  stats_.now = watermark_.follow(share_that_fits_);
   exchange_limits_ =
       last_uses_.choose_exchange(last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share),
                                  full > used ? full - used : 0);
@@ -358,10 +400,7 @@ void sinlk::workers::end_visit() {
   ++stats_.visits;
   is_visited_ = true;
   is_in_vain_ = stats_.moved.demoted_nodes == demoted_before_;
-  const std::uint64_t now = os::monotonic_ns();
-  const bool is_cooling = now >= next_cooling_ns_;
-  if (is_cooling) next_cooling_ns_ = now + std::uint64_t{owner_.chosen_.cooling_ms} * 1'000'000;
-  begin_visit(is_cooling ? use_counts::halved : use_counts::kept);
+  begin_visit(halvings_due());
 }
 
 /// The watermark maintainer's turn.
@@ -378,7 +417,7 @@ void sinlk::workers::maintain() {
   stats_.limits = watermark_.is_strained() ? by_share : exchange_limits_;
   if (order != hyper_watermark::order::demote_now) return;
   is_visited_ = false;
-  begin_visit(use_counts::kept);
+  begin_visit(0);
 }
 
 /// Demotes, all leaves after all leaves, until the strain is over; gives up for now after a visit
@@ -393,41 +432,56 @@ void sinlk::workers::relieve(placed_tree& tree) {
 }
 
 /// The migration trigger's turn.
-void sinlk::workers::take_turn(placed_tree& tree) {
-  const double share_ns =
-      owner_.chosen_.trigger_share * 1e6 * static_cast<double>(owner_.chosen_.trigger_ms);
-  const std::uint64_t end = os::thread_cpu_ns() + static_cast<std::uint64_t>(share_ns);
+template <class IsSpent>
+void sinlk::workers::take_turn(placed_tree& tree, IsSpent is_spent) {
   // Of a small tree each turn visits all leaves, and once.
   bool is_over = false;
   while (!is_over) {
-    is_over = step(tree) || os::thread_cpu_ns() >= end || is_stopping() ||
-              usage() > owner_.chosen_.watermarks.high;
+    is_over = step(tree) || is_spent() || is_stopping() || usage() > owner_.chosen_.watermarks.high;
     sync::reclaim_ready();
   }
 }
 
+/// Looks at the marks, and takes a turn if it is due, until what `budget` makes says that it is
+/// spent.
+template <class MakeBudget>
+void sinlk::workers::look(placed_tree& tree, std::uint64_t now_ns, MakeBudget budget) {
+  const std::lock_guard alone(moving_);
+  now_ns_ = now_ns;
+  is_woken_.store_release(false);
+  maintain();
+  relieve(tree);
+  if (now_ns >= next_turn_ns_) {
+    take_turn(tree, budget());
+    next_turn_ns_ = now_ns + nanoseconds_of(owner_.chosen_.trigger_ms);
+  }
+  publish();
+}
+
+void sinlk::workers::look_once(placed_tree& tree, std::uint64_t now_ns, std::uint64_t leaves) {
+  look(tree, now_ns,
+       [&] { return [this, end = visited_leaves_ + leaves] { return visited_leaves_ >= end; }; });
+}
+
 void sinlk::workers::work(placed_tree& tree) {
-  using namespace std::chrono;
-  const auto turn = milliseconds(owner_.chosen_.trigger_ms);
-  const auto look = milliseconds(owner_.chosen_.watermark_ms);
-  auto next_turn = steady_clock::now() + turn, next_look = steady_clock::now() + look;
+  const auto& chosen = owner_.chosen_;
+  const auto share_ns = static_cast<std::uint64_t>(
+      chosen.trigger_share * static_cast<double>(nanoseconds_of(chosen.trigger_ms)));
+  const auto budget = [share_ns] {
+    return [end = os::thread_cpu_ns() + share_ns] { return os::thread_cpu_ns() >= end; };
+  };
+  next_turn_ns_ = os::monotonic_ns() + nanoseconds_of(chosen.trigger_ms);
   for (;;) {
     {
+      const std::uint64_t now = os::monotonic_ns(),
+                          until_turn = next_turn_ns_ - std::min(now, next_turn_ns_);
+      const auto rest =
+          std::chrono::nanoseconds(std::min(until_turn, nanoseconds_of(chosen.watermark_ms)));
       std::unique_lock lock(state_);
-      wake_.wait_until(lock, std::min(next_turn, next_look),
-                       [this] { return stopping_ || is_woken_.load_acquire(); });
+      wake_.wait_for(lock, rest, [this] { return stopping_ || is_woken_.load_acquire(); });
       if (stopping_) return;
     }
-    const std::lock_guard alone(moving_);
-    is_woken_.store_release(false);
-    maintain();
-    relieve(tree);
-    if (steady_clock::now() >= next_turn) {
-      take_turn(tree);
-      next_turn = steady_clock::now() + turn;
-    }
-    next_look = steady_clock::now() + look;
-    publish();
+    look(tree, os::monotonic_ns(), budget);
   }
 }
 
@@ -447,7 +501,7 @@ std::uint64_t sinlk::room() const noexcept {
 }
 
 tier sinlk::choose(std::size_t bytes, const node_place& place) noexcept {
-  const std::uint64_t room = this->room(), used = used_bytes(tier::fast) + bytes;
+  const std::uint64_t room = this->room(), used = taken_bytes() + bytes;
   if (used > share_of(room, chosen_.watermarks.high)) workers_->strain();
   // The rule comes before the limit: what must be fast may exceed it, until demotion has made room.
   for (const void* below : place.covers) {
@@ -495,6 +549,10 @@ std::vector<statistic> sinlk::report() const {
 }
 
 void sinlk::visit_once(placed_tree& tree, use_counts counts) { workers_->visit_once(tree, counts); }
+
+void sinlk::look(placed_tree& tree, std::uint64_t now_ns, std::uint64_t leaves) {
+  workers_->look_once(tree, now_ns, leaves);
+}
 
 extern const placement_kind kSinlk;
 constinit const placement_kind kSinlk = {

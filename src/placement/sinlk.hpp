@@ -81,6 +81,11 @@ class sinlk final : public node_placement {
   /// to be moved. For tests, and for who paces it otherwise.
   void visit_once(placed_tree& tree, use_counts counts);
 
+  /// Instead of start(): does in the calling thread the background's work that is due at `now_ns`
+  /// of any clock. Checks the watermarks, and takes the trigger's turn, if it is due, over `leaves`
+  /// leaves and the rest of their batch. For simulations, which have no clock.
+  void look(placed_tree& tree, std::uint64_t now_ns, std::uint64_t leaves);
+
  private:
   class workers;
   std::uint64_t room() const noexcept;

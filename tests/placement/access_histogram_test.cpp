@@ -61,6 +61,7 @@ TEST(AccessHistogram, TheShareThatFitsIsOfWholePathsInWholeBins) {
   EXPECT_DOUBLE_EQ(seen.share_that_fits(1900), 0.1);
   EXPECT_DOUBLE_EQ(seen.share_that_fits(10'000), 0.4);
   EXPECT_DOUBLE_EQ(seen.share_that_fits(100'000), 1);
+  EXPECT_EQ(seen.share_that_fits(0), 0);
 }
 
 /// Of slow memory what was used 100 times and 3 times, of fast memory what was used 40 times, once

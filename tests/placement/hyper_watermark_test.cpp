@@ -100,5 +100,24 @@ TEST(HyperWatermark, ATreeThatFitsIsAllHot) {
   EXPECT_DOUBLE_EQ(mark.now().cold_share, 0);
 }
 
+// As traffic begins, few leaves were used: these are hot, however small their share.
+TEST(HyperWatermark, ATinyShareOfUsedLeavesIsHot) {
+  hyper_watermark mark = fresh_mark();
+  mark.check({.usage = 0.9, .share = 0.0001, .levels = {.least = 2, .most = 5}});
+  EXPECT_DOUBLE_EQ(mark.now().hot_share, 0.0001);
+  mark.check({.usage = 0.9, .share = 0, .levels = {.least = 2, .most = 5}});
+  EXPECT_EQ(mark.now().hot_share, 0) << "there is no room";
+  EXPECT_EQ(mark.now().cold_share, 1);
+}
+
+TEST(HyperWatermark, FollowsAnotherShareWithoutAnyAdjustment) {
+  hyper_watermark mark = fresh_mark();
+  mark.check(at(0.96));
+  const parameters before = mark.now();
+  EXPECT_DOUBLE_EQ(mark.follow(0.4).hot_share, 2 * before.hot_share);
+  EXPECT_EQ(mark.now().demote_level, before.demote_level);
+  EXPECT_EQ(mark.follow(0.2), before);
+}
+
 }  // namespace
 }  // namespace isotherm::placement

@@ -3,6 +3,8 @@
 // For sources that instantiate it.
 #pragma once
 
+#include <algorithm>
+
 #include "index/art/art.hpp"
 
 namespace isotherm::index {
@@ -20,6 +22,31 @@ inline base::atomic<link>* link_to_address(node* n, const void* below) noexcept 
   return nullptr;
 }
 
+/// Fetches the leaves below a node ahead of their visit, so that their cache misses overlap.
+class leaf_prefetch {
+ public:
+  /// Before the visit of the child of `n` at byte `next` or behind it.
+  void go_on(node* n, int next) noexcept {
+    const auto from = static_cast<unsigned>(std::max(next, 0));
+    if (n != node_ || from >= fetched_) fetched_ = from;
+    node_ = n;
+    while (fetched_ <= kLastByte && fetched_ <= from + kAhead) {
+      const branch b = next_child(n, fetched_);
+      if (!b.target) {
+        fetched_ = kLastByte + 1;
+        return;
+      }
+      prefetch(reinterpret_cast<const void*>(b.target & ~link{1}));
+      fetched_ = b.byte + 1;
+    }
+  }
+
+ private:
+  static constexpr unsigned kAhead = 16, kLastByte = 255;
+  node* node_ = nullptr;
+  unsigned fetched_ = 0;  // the first byte whose leaf was not fetched
+};
+
 }  // namespace art_detail
 
 template <class Storage>
@@ -28,6 +55,8 @@ bool art<Storage>::visit_leaves(const scope&, std::string& cursor,
   std::vector<frame> path;
   std::vector<void*> nodes;
   entry* last = nullptr;
+  art_detail::leaf_prefetch ahead;
+  const std::size_t leaf_bytes = placement::bytes_taken_by(sizeof(entry));
   const auto seek_again = [&](const std::optional<scan_start>& from) {
     seek(up(), from, path);
     nodes.clear();
@@ -43,6 +72,7 @@ bool art<Storage>::visit_leaves(const scope&, std::string& cursor,
     node* const n = path.back().at;
     const std::uint64_t version = n->version.read();
     int next = 0;
+    ahead.go_on(n, path.back().next);
     const link target = up::step(path.back(), next);
     if (version_lock::is_obsolete(version)) {
       seek_again(last ? place_of(last) : scan_start{cursor});
@@ -58,11 +88,13 @@ bool art<Storage>::visit_leaves(const scope&, std::string& cursor,
     if (!art_detail::is_leaf(target)) {
       path.push_back({art_detail::inner_of(target), up::kStart});
       nodes.push_back(path.back().at);
+      Storage::touch(path.back().at, kSearchedLines);
       continue;
     }
     last = leaf_of(target);
+    Storage::touch(last, 1);
     nodes.push_back(last);
-    const bool goes_on = visit({nodes, last->uses, placement::bytes_of(last)});
+    const bool goes_on = visit({nodes, last->uses, leaf_bytes});
     nodes.pop_back();
     if (goes_on) continue;
     // A key that cannot be read cannot be continued from: the next one is.

@@ -1,5 +1,7 @@
 // Trees whose nodes the policy SINLK places.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "index/placed/placed_tree.hpp"
 #include "placement/sinlk.hpp"
@@ -94,6 +96,51 @@ TEST_P(SinlkTree, WhatIsUsedMoreTakesThePlaceOfWhatIsUsedLess) {
   EXPECT_GT(least_fast_bytes_, all / 8 * 4 / 10) << "room is made for what waits, for no more";
   expect_in_fast_memory(0);
   EXPECT_LE(policy_.statistics().fast_bytes, all / 8);
+  tree_.index.reset();
+}
+
+// The thread's work without the thread: turns of the trigger are due each half second.
+TEST_P(SinlkTree, LooksTakeTheTurnsThatAreDueByAnyClock) {
+  constexpr std::uint64_t kLookNs = 100'000'000, kAllLeaves = 2 * kKeys;
+  const std::uint64_t all = load();
+  policy_.resize({.bytes = all / 4});
+  std::uint64_t now = 0;
+  for (int i = 0; i < 60; ++i) {
+    read(kKeys / 2, kHot);
+    policy_.look(*tree_.nodes, now += kLookNs, kAllLeaves);
+  }
+  EXPECT_EQ(policy_.statistics().visits, 12u);
+  expect_in_fast_memory(kKeys / 2);
+  policy_.look(*tree_.nodes, now += 5 * kLookNs, 1);
+  EXPECT_LE(policy_.statistics().visits, 13u) << "leaves that a turn may visit";
+  EXPECT_TRUE(index().is_valid());
+  tree_.index.reset();
+}
+
+// A visit that takes longer than the cooler's interval makes up for it.
+TEST_P(SinlkTree, CountsAreHalvedAsOftenAsIntervalsHaveEnded) {
+  constexpr std::uint64_t kSecondNs = 1'000'000'000, kAllLeaves = 2 * kKeys;
+  load();
+  for (int times = 0; times < 64; ++times) read(0, kKeys);
+  const auto median_uses = [this] {
+    std::vector<unsigned> uses;
+    const scope inside;
+    std::string cursor;
+    tree_.nodes->visit_leaves(inside, cursor, [&uses](const placement::visited_leaf& leaf) {
+      uses.push_back(leaf.uses.value());
+      return true;
+    });
+    std::ranges::nth_element(uses, uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2));
+    return uses[uses.size() / 2];
+  };
+  const unsigned before = median_uses();
+  policy_.look(*tree_.nodes, kSecondNs, kAllLeaves);      // begins to cool
+  policy_.look(*tree_.nodes, 7 * kSecondNs, kAllLeaves);  // finds three intervals over
+  EXPECT_EQ(median_uses(), before);
+  policy_.look(*tree_.nodes, 8 * kSecondNs, kAllLeaves);
+  EXPECT_EQ(median_uses(), before / 8);
+  policy_.look(*tree_.nodes, 8 * kSecondNs + kSecondNs / 2, kAllLeaves);
+  EXPECT_EQ(median_uses(), before / 8) << "half an interval is left";
   tree_.index.reset();
 }
 
