@@ -19,6 +19,7 @@ namespace isotherm::lab {
 namespace detail {
 constinit base::atomic<emulated_page*> pages{nullptr};
 constinit std::uintptr_t first_page = 0;
+constinit base::atomic<page_samples> samples{page_samples::none};
 constinit base::atomic<counting> counted{counting::leaves};
 constinit base::atomic<placement::use_count*> path_counts{nullptr};
 }  // namespace detail
@@ -127,7 +128,8 @@ void detail::load_slow(const void* node, unsigned lines) noexcept {
   wait_until(std::max(begin + calibrated.slow_ticks, delivered_at(begin, lines)));
 }
 
-emulated_page* emulate_pages() {
+emulated_page* emulate_pages(page_samples samples) {
+  detail::samples.store_relaxed(samples);
   // capacity() is seven eighths of a range.
   const std::size_t count = (placement::capacity() / 7 * 8) >> kTierPageShift;
   // Never freed, and never touched but where there are nodes.

@@ -47,14 +47,18 @@ struct emulated_page {
 };
 inline constexpr unsigned kTierPageShift = 12, kTouchesPerSample = 16;
 
-/// From now on each page has a tier of its own, fast at first, and is sampled. For the pages of the
-/// fast range: its first page is the first of the array, which has one for each page used or not.
-emulated_page* emulate_pages();
+enum class page_samples : std::uint8_t { none, taken };
+
+/// From now on each page has a tier of its own, fast at first, and is sampled where samples are
+/// taken. For the pages of the fast range: its first page is the first of the array, which has one
+/// for each page used or not.
+emulated_page* emulate_pages(page_samples samples);
 
 namespace detail {
 /// Rows of the fast range's pages, while a policy moves pages; null: an address tells the tier.
 extern constinit base::atomic<emulated_page*> pages;
 extern constinit std::uintptr_t first_page;  ///< its address
+extern constinit base::atomic<page_samples> samples;
 extern constinit base::atomic<counting> counted;
 /// Of `paths`: by a hash of the node's address. Nodes may share a place; it is the cost that
 /// counts.
@@ -70,8 +74,10 @@ inline bool is_emulated_slow(const void* node) noexcept {
   if (!placement::is_fast(node)) return false;
   const auto offset = reinterpret_cast<std::uintptr_t>(node) - detail::first_page;
   emulated_page& page = pages[offset >> kTierPageShift];
-  static thread_local unsigned touches = 0;
-  if (++touches % kTouchesPerSample == 0) page.uses.add();
+  if (detail::samples.load_relaxed() == page_samples::taken) {
+    static thread_local unsigned touches = 0;
+    if (++touches % kTouchesPerSample == 0) page.uses.add();
+  }
   return page.is_slow.load_relaxed();
 }
 

@@ -12,6 +12,7 @@
 
 #include "lab/bench/options.hpp"
 #include "lab/bench/report.hpp"
+#include "lab/tiers/simulation_report.hpp"
 #include "tool/origin.hpp"
 
 namespace isotherm::lab {
@@ -64,12 +65,17 @@ nlohmann::json to_json(const tiers_options& asked, const tiers_run& run, unsigne
           {"origin", tool::origin()}};
 }
 
-/// The report of one run, or {"problem": why there is none}.
-nlohmann::json report_of(const tiers_options& asked, const tiers_run& run, unsigned round,
-                         std::uint64_t seed) {
+/// The reports of one run, or {"problem": why there are none}.
+nlohmann::json reports_of(const tiers_options& asked, const tiers_run& run, unsigned round,
+                          std::uint64_t seed) {
+  if (asked.simulated.is_on) {
+    const auto found = run_simulated(asked, run, seed);
+    if (!found) return {{"problem", found.error().message}};
+    return {{"rows", rows_of(asked, run, round, seed, *found)}};
+  }
   const auto found = run_tiers(asked, run, seed);
   if (!found) return {{"problem", found.error().message}};
-  return to_json(asked, run, round, seed, *found);
+  return {{"rows", {to_json(asked, run, round, seed, *found)}}};
 }
 
 /// The same from a child process, so that no run finds the memory of another.
@@ -82,7 +88,7 @@ base::result<nlohmann::json> run_apart(const tiers_options& asked, const tiers_r
   if (child < 0) return std::unexpected(base::system_error("cannot start a run", errno));
   if (child == 0) {
     close(ends[0]);
-    const std::string text = tool::text_of(report_of(asked, run, round, seed));
+    const std::string text = tool::text_of(reports_of(asked, run, round, seed));
     const bool is_written =
         write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
     _exit(is_written ? 0 : 1);  // the tree is not taken apart
@@ -101,7 +107,7 @@ base::result<nlohmann::json> run_apart(const tiers_options& asked, const tiers_r
   if (report.contains("problem")) {
     return std::unexpected(base::error{report["problem"].get<std::string>(), 0});
   }
-  return report;
+  return report["rows"];
 }
 
 void print_head(const nlohmann::json& first) {
@@ -133,6 +139,8 @@ void print_row(const nlohmann::json& row) {
 base::result<void> run_all_tiers(const tiers_options& asked) {
   auto runs = understand(asked);
   if (!runs) return std::unexpected(runs.error());
+  const auto print_first = asked.simulated.is_on ? print_simulated_head : print_head;
+  const auto print = asked.simulated.is_on ? print_simulated_row : print_row;
   bool is_first = true;
   // By the index and the number of keys, which are the same in all its runs.
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> node_bytes;
@@ -142,16 +150,18 @@ base::result<void> run_all_tiers(const tiers_options& asked) {
       if (const auto known = node_bytes.find({run.index, run.keys}); known != node_bytes.end()) {
         run.node_bytes = known->second;
       }
-      const auto row = run_apart(asked, run, round, seed);
-      if (!row) return std::unexpected(row.error());
-      node_bytes[{run.index, run.keys}] = (*row)["node_bytes"].get<std::uint64_t>();
-      if (asked.json != "-") {
-        if (is_first) print_head(*row);
-        print_row(*row);
+      const auto rows = run_apart(asked, run, round, seed);
+      if (!rows) return std::unexpected(rows.error());
+      node_bytes[{run.index, run.keys}] = rows->front()["node_bytes"].get<std::uint64_t>();
+      for (const nlohmann::json& row : *rows) {
+        if (asked.json != "-") {
+          if (is_first) print_first(row);
+          print(row);
+        }
+        is_first = false;
+        if (asked.json.empty()) continue;
+        if (auto written = append_line(asked.json, row.dump()); !written) return written;
       }
-      is_first = false;
-      if (asked.json.empty()) continue;
-      if (auto written = append_line(asked.json, row->dump()); !written) return written;
     }
   }
   return {};

@@ -129,9 +129,19 @@ class prophet_placement final : public fixed_placement {
 
 class sinlk_placement final : public tier_placement {
  public:
-  explicit sinlk_placement(const placement::sinlk_options& chosen) : policy_(chosen) {}
+  sinlk_placement(const placement::sinlk_options& chosen, bool is_stepped)
+      : policy_(chosen), is_stepped_(is_stepped) {}
   placement::placer& chooser() noexcept override { return policy_; }
-  base::result<void> prepare(placement::placed_tree& tree) override { return policy_.start(tree); }
+  base::result<void> prepare(placement::placed_tree& tree) override {
+    return is_stepped_ ? base::result<void>() : policy_.start(tree);
+  }
+  void step(placement::placed_tree& tree, std::uint64_t leaves) override {
+    policy_.look(tree, now_ns_ += kStepNs, leaves);
+  }
+  std::uint64_t moved_bytes() const override {
+    const placement::migration_counts moved = policy_.statistics().moved;
+    return moved.promoted_bytes + moved.demoted_bytes;
+  }
   base::result<void> begin(placement::placed_tree&, const request_drive&) override { return {}; }
   void end() noexcept override { policy_.stop(); }
   std::uint64_t fast_bytes() const noexcept override { return placement::used_bytes(tier::fast); }
@@ -156,7 +166,10 @@ class sinlk_placement final : public tier_placement {
   }
 
  private:
+  static constexpr std::uint64_t kStepNs = 100'000'000;
   placement::sinlk policy_;
+  const bool is_stepped_;
+  std::uint64_t now_ns_ = 0;
 };
 
 template <class Placement>
@@ -167,15 +180,18 @@ std::unique_ptr<tier_placement> make(const placement_options& chosen) {
 }  // namespace
 
 extern const placement_kind kStatic, kLayered, kSinlk, kProphet;
-constinit const placement_kind kStatic = {"static", placed_unit::node, make<static_placement>};
-constinit const placement_kind kLayered = {"layered", placed_unit::node, make<layered_placement>};
-constinit const placement_kind kProphet = {"prophet", placed_unit::node, make<prophet_placement>};
+constinit const placement_kind kStatic = {"static", placed_unit::node, counting::none,
+                                          make<static_placement>};
+constinit const placement_kind kLayered = {"layered", placed_unit::node, counting::none,
+                                           make<layered_placement>};
+constinit const placement_kind kProphet = {"prophet", placed_unit::node, counting::leaves,
+                                           make<prophet_placement>};
 constinit const placement_kind kSinlk = {
-    "sinlk", placed_unit::node,
+    "sinlk", placed_unit::node, counting::leaves,
     [](const placement_options& chosen) -> std::unique_ptr<tier_placement> {
       placement::sinlk_options policy = chosen.sinlk;
       policy.fast.bytes = chosen.fast_bytes;
-      return std::make_unique<sinlk_placement>(policy);
+      return std::make_unique<sinlk_placement>(policy, chosen.is_stepped);
     }};
 
 }  // namespace isotherm::lab

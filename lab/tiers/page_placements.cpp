@@ -16,8 +16,10 @@ using policy_maker = std::function<std::unique_ptr<page_policy>(std::uint64_t ex
 
 class page_placement final : public tier_placement, placement::placer {
  public:
-  page_placement(std::uint64_t fast_bytes, policy_maker make)
-      : tiers_(emulate_pages(), fast_bytes / page_tiers::kPageBytes), make_(std::move(make)) {}
+  page_placement(const placement_options& chosen, page_samples samples, policy_maker make)
+      : tiers_(emulate_pages(samples), chosen.fast_bytes / page_tiers::kPageBytes),
+        make_(std::move(make)),
+        is_stepped_(chosen.is_stepped) {}
   ~page_placement() override { end(); }
 
   placement::placer& chooser() noexcept override { return *this; }
@@ -27,12 +29,20 @@ class page_placement final : public tier_placement, placement::placer {
   base::result<void> begin(placement::placed_tree&, const request_drive&) override {
     policy_ = make_(used_pages());
     add_pages();
+    if (is_stepped_) return {};
     return thread_.start("iso-pages", [this] { work(); });
+  }
+  void step(placement::placed_tree&, std::uint64_t) override {
+    if (policy_ == nullptr) return;  // the tree is not loaded yet
+    add_pages();
+    policy_->tick(tiers_);
   }
   void end() noexcept override { thread_.stop(); }
   std::uint64_t fast_bytes() const noexcept override {
     return tiers_.fast_pages() * page_tiers::kPageBytes;
   }
+  std::uint64_t fast_page_bytes() const noexcept override { return fast_bytes(); }
+  std::uint64_t moved_bytes() const override { return tiers_.moved() * page_tiers::kPageBytes; }
   nlohmann::json details() const override { return {{"moved_pages", tiers_.moved()}}; }
 
  private:
@@ -54,23 +64,26 @@ class page_placement final : public tier_placement, placement::placer {
 
   page_tiers tiers_;
   const policy_maker make_;
+  const bool is_stepped_;
   std::unique_ptr<page_policy> policy_;
   os::stoppable_thread thread_;
 };
 
-template <auto MakePolicy>
+template <auto MakePolicy, page_samples Samples = page_samples::taken>
 std::unique_ptr<tier_placement> make(const placement_options& chosen) {
-  return std::make_unique<page_placement>(chosen.fast_bytes, MakePolicy);
+  return std::make_unique<page_placement>(chosen, Samples, MakePolicy);
 }
 
 }  // namespace
 
 extern const placement_kind kInterleave, kTpp, kMemtis, kCaption;
-constinit const placement_kind kInterleave = {"interleave", placed_unit::page,
-                                              make<make_interleave_policy>};
-constinit const placement_kind kTpp = {"tpp", placed_unit::page,
+constinit const placement_kind kInterleave = {"interleave", placed_unit::page, counting::none,
+                                              make<make_interleave_policy, page_samples::none>};
+constinit const placement_kind kTpp = {"tpp", placed_unit::page, counting::none,
                                        make<[](std::uint64_t) { return make_tpp_policy(); }>};
-constinit const placement_kind kMemtis = {"memtis", placed_unit::page, make<make_memtis_policy>};
-constinit const placement_kind kCaption = {"caption", placed_unit::page, make<make_caption_policy>};
+constinit const placement_kind kMemtis = {"memtis", placed_unit::page, counting::none,
+                                          make<make_memtis_policy>};
+constinit const placement_kind kCaption = {"caption", placed_unit::page, counting::none,
+                                           make<make_caption_policy>};
 
 }  // namespace isotherm::lab

@@ -30,6 +30,13 @@ std::vector<std::string_view> placement_names(placed_unit unit) {
   return some;
 }
 
+counting counted_for(std::string_view name) {
+  for (const placement_kind* const each : kKinds) {
+    if (each->name == name) return each->needs;
+  }
+  return counting::none;
+}
+
 base::result<std::unique_ptr<tier_placement>> make_placement(std::string_view name,
                                                              const placement_options& chosen) {
   for (const placement_kind* const each : kKinds) {

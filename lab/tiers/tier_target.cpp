@@ -13,13 +13,21 @@ namespace {
 
 using workload::answer;
 
+constexpr char kPadding = 'k';
+
+/// Replaces the last eight bytes of `key`.
+void put_number(std::string& key, std::uint64_t number) noexcept {
+  const std::uint64_t ordered = std::byteswap(number);
+  std::memcpy(key.data() + key.size() - sizeof ordered, &ordered, sizeof ordered);
+}
+
 class tier_session final : public workload::session {
  public:
   tier_session(index::any_index& index, const tier_record& format, std::uint64_t keys)
       : index_(index),
         keys_(keys),
         stride_(coprime_stride(keys)),
-        key_(format.key_size, 'k'),
+        key_(format.key_size, kPadding),
         value_(format.value_size, 'v') {}
 
   base::result<answer> read(std::uint64_t number) override {
@@ -62,10 +70,8 @@ class tier_session final : public workload::session {
     if (how != index::outcome::no_memory) return answer::done;
     return std::unexpected(base::error{"out of memory: load fewer keys (--keys)"});
   }
-  /// Big-endian, so that the order of keys is that of numbers.
   std::string_view key(std::uint64_t number) noexcept {
-    const std::uint64_t ordered = std::byteswap(number);
-    std::memcpy(key_.data() + key_.size() - sizeof ordered, &ordered, sizeof ordered);
+    put_number(key_, number);
     return key_;
   }
   std::string_view value(std::uint64_t number) noexcept {
@@ -82,6 +88,12 @@ class tier_session final : public workload::session {
 };
 
 }  // namespace
+
+std::string tier_key(std::uint64_t number, std::size_t bytes) {
+  std::string key(bytes, kPadding);
+  put_number(key, number);
+  return key;
+}
 
 base::result<std::unique_ptr<workload::session>> tier_target::connect() {
   return std::make_unique<tier_session>(index_, format_, keys_);

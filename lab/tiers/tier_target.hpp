@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "index/index.hpp"
 #include "lab/workload/target.hpp"
@@ -15,6 +16,10 @@ struct tier_record {
   std::size_t key_size = 8;
   std::size_t value_size = 8;
 };
+
+/// Returns the key of record `number`, of `bytes` bytes: big-endian, so that the order of keys is
+/// that of numbers.
+std::string tier_key(std::uint64_t number, std::size_t bytes);
 
 /// Drives `index`, which must outlive it and its sessions. Records 0 .. keys - 1 are loaded in an
 /// order in which neighbours in number come far apart, so that neighbours in memory are strangers

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/numbers.hpp"
 #include "lab/emulation/trees.hpp"
 #include "lab/tiers/placements.hpp"
+#include "lab/tiers/simulation.hpp"
 #include "lab/tiers/trace.hpp"
 #include "placement/node_memory.hpp"
 #include "sync/retire.hpp"
@@ -70,6 +72,18 @@ base::result<void> parse_workload(tiers_run& run) {
   return {};
 }
 
+base::result<void> check(const simulation_options& asked) {
+  const auto refuse = [](const char* why) { return std::unexpected(base::error{why, 0}); };
+  if (asked.requests == 0) return refuse("--requests: 1 or more");
+  if (asked.rate < 10) return refuse("--rate: 10 requests a second or more");
+  if (!(asked.visit_ns >= 0)) return refuse("--visit-ns: 0 or more");
+  for (const double each : asked.slow_ratios) {
+    if (!(each >= 1)) return refuse("--slow-ratio: 1 or more");
+  }
+  if (asked.slow_ratios.empty()) return refuse("--slow-ratio: name one or more");
+  return {};
+}
+
 base::result<void> check(const tiers_options& asked) {
   const auto refuse = [](std::string why) {
     return std::unexpected(base::error{std::move(why), 0});
@@ -85,9 +99,11 @@ base::result<void> check(const tiers_options& asked) {
   if (!(asked.seconds > 0) || !(asked.warmup >= 0) || !(asked.shift_seconds >= 0)) {
     return refuse("--seconds is above 0, --warmup and --shift are 0 or more");
   }
-  if (asked.counting != "none" && asked.counting != "leaves" && asked.counting != "paths") {
-    return refuse("--count: none, leaves or paths");
+  constexpr std::array<std::string_view, 4> kCountings = {"needed", "none", "leaves", "paths"};
+  if (std::ranges::find(kCountings, asked.counting) == kCountings.end()) {
+    return refuse("--count: needed, none, leaves or paths");
   }
+  if (auto valid = check(asked.simulated); !valid) return valid;
   return placement::check(asked.policy);
 }
 
@@ -116,7 +132,8 @@ base::result<std::uint64_t> measure_nodes(const tiers_options& asked, const tier
   return bytes;
 }
 
-counting counting_of(const std::string& word) {
+counting counting_of(const std::string& word, std::string_view placement) {
+  if (word == "needed") return counted_for(placement);
   if (word == "none") return counting::none;
   return word == "paths" ? counting::paths : counting::leaves;
 }
@@ -180,7 +197,8 @@ class measured {
 
 base::result<std::vector<tiers_run>> understand(const tiers_options& asked) {
   if (auto valid = check(asked); !valid) return std::unexpected(valid.error());
-  const auto known = placement_names();
+  auto known = placement_names();
+  if (asked.simulated.is_on) known.push_back(kBestPlacement);
   std::vector<tiers_run> runs;
   for (const std::string& index : asked.indexes) {
     if (std::ranges::find(index::placed_names(), index) == index::placed_names().end()) {
@@ -246,7 +264,7 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   auto emulated = emulate_slow_memory(asked.emulated);
   if (!emulated) return std::unexpected(emulated.error());
   found.memory = *emulated;
-  count_uses(counting_of(asked.counting));
+  count_uses(counting_of(asked.counting, run.placement));
   const auto drive = [&](double seconds) -> base::result<void> {
     workload::plan before = plan;
     before.seconds = std::min(seconds, asked.warmup + asked.seconds);

@@ -16,6 +16,15 @@
 
 namespace isotherm::lab {
 
+/// Options of --simulate.
+struct simulation_options {
+  bool is_on = false;
+  std::uint64_t requests = 2'000'000;          ///< counted ones
+  std::uint64_t rate = 2'000'000;              ///< requests that stand for a second
+  double visit_ns = 0;                         ///< that SINLK takes to visit a leaf; 0: as measured
+  std::vector<double> slow_ratios{2, 2.5, 4};  ///< latencies of slow memory over fast memory's
+};
+
 /// The flags, as given.
 struct tiers_options {
   std::vector<std::string> indexes{"btree-occ", "art"};
@@ -30,10 +39,11 @@ struct tiers_options {
   double shift_seconds = 0;  ///< of sp-*: the hot region moves so often; 0: never
   unsigned rounds = 1;
   std::optional<std::uint64_t> seed;
-  std::string counting = "leaves";
+  std::string counting = "needed";
   emulation_options emulated;
   placement::sinlk_options policy;  ///< options of SINLK, whose fast size follows from `fast`
-  std::string json;                 ///< as that of bench ycsb
+  simulation_options simulated;
+  std::string json;  ///< as that of bench ycsb
 };
 
 /// One run of those that the options ask for.

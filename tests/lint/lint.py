@@ -34,7 +34,7 @@ SUBFOLDERS = {
     'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
-    'lab': [['workload', 'records', 'charts', 'emulation'], ['bench', 'policies', 'traces'],
+    'lab': [['workload', 'records', 'charts', 'emulation'], ['bench', 'policies', 'simulation', 'traces'],
              ['tiers', 'tlb', 'replay'], ['micro', 'experiments']],
     'pages': [['qemu', 'trace', 'live'], ['report']],
     'server': [['timing'], ['management'], ['commands']],

@@ -90,6 +90,76 @@ class Reports(unittest.TestCase):
         self.assertIn('slow memory is emulated', run.stdout)
 
 
+def simulated(*words, keys=100000, requests=200000, warmup=8):
+    """A tree of a twentieth of 2 million keys, at a twentieth of the rate."""
+    run = tiers('--simulate', '--keys', keys, '--requests', requests, '--warmup', warmup,
+                '--rate', keys, '--visit-ns', 1200, '--seed', 7, '--json', '-', *words)
+    if run.returncode != 0:
+        raise AssertionError(run.stderr)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+class Simulation(unittest.TestCase):
+    def test_a_seed_gives_the_same_output(self):
+        words = ('--index', 'btree-occ,art', '--workload', 'sp-a,ycsb-d', '--placement',
+                 'interleave,memtis,sinlk,prophet,best')
+        first, again = (simulated(*words, keys=20000, requests=50000, warmup=2)
+                        for _ in range(2))
+        for row in first:
+            self.assertEqual(row['memory'], 'simulated')
+            self.assertGreater(row['moved_bytes'] + row['fast_visits_per_op'], 0)
+        self.assertEqual(first, again)
+
+    def test_slow_memory_as_fast_as_the_other_gives_every_placement_the_same_time(self):
+        for index in ('btree-occ', 'art'):
+            rows = simulated('--index', index, '--slow-ratio', '1', '--placement',
+                             ','.join(OF_PAGES + OF_NODES + ('best',)))
+            # Behind a cache, nodes that lie closer together gain, whatever their memory.
+            uncached = [row['modelled_ns_per_op'][0] for row in rows]
+            self.assertEqual((len(rows), rows[0]['cache_mib'][0]), (9, 0))
+            for row, mine in zip(rows, uncached):
+                with self.subTest(index=index, placement=row['placement']):
+                    self.assertAlmostEqual(mine / uncached[0], 1, delta=0.02)
+
+    def test_sinlk_comes_near_the_prophet_within_fast_memory(self):
+        for index in ('btree-occ', 'art'):
+            found = {row['placement']: row for row in simulated(
+                '--index', index, '--slow-ratio', '2', '--placement',
+                'interleave,sinlk,prophet,best', requests=400000)}
+            sinlk, prophet = found['sinlk'], found['prophet']
+            with self.subTest(index=index):
+                self.assertLessEqual(sinlk['slow_visits_per_op'],
+                                     1.1 * prophet['slow_visits_per_op'])
+                self.assertLess(prophet['slow_visits_per_op'],
+                                found['interleave']['slow_visits_per_op'] / 2)
+                self.assertLessEqual(found['best']['slow_visits_per_op'],
+                                     prophet['slow_visits_per_op'])
+                self.assertLessEqual(sinlk['fast_page_bytes'], 1.05 * sinlk['fast_bytes_limit'])
+                self.assertIsNotNone(sinlk['until_hot_fast'][0]['seconds'])
+
+    def test_one_row_for_each_latency(self):
+        rows = simulated('--index', 'art', '--placement', 'static', keys=2000, requests=5000,
+                         warmup=0)
+        self.assertEqual([row['slow_ratio'] for row in rows], [2, 2.5, 4])
+        for row in rows:
+            visits = row['visits_per_op']
+            self.assertEqual(visits['record'], {'fast': 1, 'slow': 0})
+            self.assertEqual(visits['leaf']['fast'] + visits['leaf']['slow'], 1)
+            misses = row['fast_misses_per_op'][0] + row['slow_misses_per_op'][0]
+            self.assertAlmostEqual(
+                misses, row['fast_visits_per_op'] + row['slow_visits_per_op'],
+                msg='without a cache each visit misses')
+            slow = row['slow_misses_per_op'][0]
+            self.assertAlmostEqual(row['modelled_ns_per_op'][0] - row['all_fast_ns_per_op'][0],
+                                   (row['slow_ratio'] - 1) * slow * row['miss_ns'])
+
+    def test_a_table_says_that_times_are_modelled(self):
+        run = tiers('--simulate', '--keys', 2000, '--requests', 5000, '--warmup', 0, '--index',
+                    'art', '--placement', 'static')
+        self.assertEqual((run.returncode, run.stderr), (0, ''))
+        self.assertIn('times are modelled', run.stdout)
+
+
 class Mistakes(unittest.TestCase):
     def test_are_refused_in_one_line(self):
         for words, said in ((('--index', 'hash-pugh'), 'btree-occ, art'),
@@ -108,7 +178,14 @@ class Mistakes(unittest.TestCase):
                             (('--trigger-ms', 0), 'intervals'),
                             (('--low', 0.99), 'watermarks'),
                             (('--latency', 0.5), 'latency'),
-                            (('--bandwidth', 0), 'bandwidth')):
+                            (('--bandwidth', 0), 'bandwidth'),
+                            (('--placement', 'best'), 'interleave'),
+                            (('--requests', 5), 'need --simulate'),
+                            (('--simulate', '--requests', 0), '--requests'),
+                            (('--simulate', '--rate', 0), '--rate'),
+                            (('--simulate', '--visit-ns', -1), '--visit-ns'),
+                            (('--simulate', '--slow-ratio', '0.5'), '2,2.5,4'),
+                            (('--simulate', '--slow-ratio', 'x'), '2,2.5,4')):
             with self.subTest(words=words):
                 run = tiers('--keys', 5000, '--seconds', 0.1, '--warmup', 0, *words)
                 self.assertNotEqual(run.returncode, 0)

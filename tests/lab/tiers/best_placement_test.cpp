@@ -1,0 +1,88 @@
+// The best placement, of a tree of which a few keys are read.
+#include "lab/tiers/best_placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lab/simulation/simulated_trees.hpp"
+#include "placement/node_memory.hpp"
+#include "placement/one_tier.hpp"
+#include "sync/retire.hpp"
+
+namespace isotherm::lab {
+namespace {
+
+using placement::tier;
+
+class BestPlacement : public testing::TestWithParam<std::string_view> {
+ protected:
+  BestPlacement() {
+    EXPECT_TRUE(placement::open_node_memory());
+    auto made = make_simulated(GetParam(), slow_);
+    EXPECT_TRUE(made);
+    tree_ = std::move(*made);
+    for (unsigned i = 0; i < 10'000; ++i) tree_.index->insert(key(i), "value");
+    counter_.begin_counting();
+    counter_.count_nodes();
+    counted_visits = &counter_;
+    for (unsigned i = 0; i < 10'000; ++i) {
+      access inside;
+      EXPECT_TRUE(tree_.index->find(inside, key(i % 100)));
+    }
+    counted_visits = nullptr;
+  }
+  ~BestPlacement() override {
+    tree_.index.reset();  // before its placer
+    for (int i = 0; i < 8 && sync::retired_blocks() > 0; ++i) sync::reclaim_ready();
+  }
+  static std::string key(unsigned number) { return std::to_string(100'000 + number); }
+  visit_tally counted() const {
+    visit_tally sum;
+    for (const auto kind : {visited::inner, visited::leaf, visited::entry}) {
+      sum.add(counter_.of_kind(kind));
+    }
+    return sum;
+  }
+  visit_tally with_room_for(std::uint64_t bytes) {
+    visit_tally sum = counted();
+    place_best(*tree_.nodes, counter_, bytes, sum);
+    return sum;
+  }
+
+  testing_help::one_tier slow_{tier::slow};
+  index::placed_index tree_;
+  visit_counter counter_;
+};
+
+TEST_P(BestPlacement, OfNoRoomLeavesAllInSlowMemory) {
+  const visit_tally all = counted();
+  EXPECT_EQ(all.visits[0], 0u);
+  EXPECT_GE(all.visits[1], 20'000u) << "an inner node and a leaf each";
+  EXPECT_EQ(with_room_for(0).visits, all.visits);
+}
+
+TEST_P(BestPlacement, OfAllRoomHasAllVisitsInFastMemory) {
+  const visit_tally all = counted(), best = with_room_for(placement::used_bytes(tier::slow));
+  EXPECT_EQ(best.visits[0], all.visits[1]);
+  EXPECT_EQ(best.visits[1], 0u);
+  for (std::size_t i = 0; i < kCaches; ++i) EXPECT_EQ(best.misses[i][1], 0u) << i;
+}
+
+// A hundred keys of ten thousand are read: their nodes fit into a small part of the memory.
+TEST_P(BestPlacement, TakesTheNodesThatAreVisited) {
+  const visit_tally best = with_room_for(placement::used_bytes(tier::slow) / 10);
+  EXPECT_EQ(best.visits[1], 0u);
+  const visit_tally little = with_room_for(placement::used_bytes(tier::slow) / 1000);
+  EXPECT_GT(little.visits[0], 0u);
+  EXPECT_GT(little.visits[1], 0u);
+  EXPECT_LT(little.misses[1][1], little.visits[1]) << "most visits hit a cache";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BestPlacement, testing::ValuesIn(index::placed_names()),
+                         [](const auto& info) {
+                           return info.param == "art" ? std::string("art") : std::string("btree");
+                         });
+
+}  // namespace
+}  // namespace isotherm::lab
