@@ -5,13 +5,16 @@
     lab/experiments/tiers/run.py figure 13 14 --save figures
     lab/experiments/tiers/run.py table tiers.jsonl
     lab/experiments/tiers/run.py seconds tiers.jsonl
+    lab/experiments/tiers/run.py simulate --save simulated.jsonl
+    lab/experiments/tiers/run.py cards simulated.jsonl
 
 `run` passes what stands after -- to the tool, whose placements run one after the other in each
 round, and appends a line a run. `figure` runs what answers figures of the paper (FIGURES), each to
 a file of its own in a folder. `table` prints, for each index, workload and share of fast memory,
 the throughput and p99 of each placement as ratios to the round's first placement: medians and
 ranges. `seconds` prints throughput and use of fast memory second by second, and the processor time
-of SINLK's workers.
+of SINLK's workers. `simulate` counts in place of timing what answers figures of the paper
+(simulated.py), in minutes, and `cards` prints that as tables.
 """
 import argparse
 import collections
@@ -23,6 +26,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
 import saved  # noqa: E402
 import tree  # noqa: E402
 import ycsb  # noqa: E402
+
+import simulated  # noqa: E402
 
 
 COMMON = '--keys 2000000 --seconds 3 --warmup 6'.split()
@@ -85,7 +90,7 @@ def figure(options):
 
 
 def name_of(row):
-    counted = '' if row['counting'] == 'leaves' else f' ({row["counting"]} counted)'
+    counted = '' if row['counting'] in ('leaves', 'needed') else f' ({row["counting"]} counted)'
     return row['placement'] + counted
 
 
@@ -136,7 +141,15 @@ def main():
     figures.add_argument('--tool', default=tree.TOOL)
     figures.add_argument('--save', required=True, help='a folder')
     figures.set_defaults(work=figure)
-    for name, work in (('table', table), ('seconds', seconds)):
+    simulating = commands.add_parser('simulate')
+    simulating.add_argument('--figures', nargs='+', choices=simulated.NAMES,
+                            default=simulated.NAMES)
+    simulating.add_argument('--keys', type=int, default=simulated.KEYS)
+    simulating.add_argument('--jobs', type=int, default=2, help='runs side by side')
+    simulating.add_argument('--tool', default=tree.TOOL)
+    simulating.add_argument('--save', required=True, help='appended to')
+    simulating.set_defaults(work=simulated.run)
+    for name, work in (('table', table), ('seconds', seconds), ('cards', simulated.cards)):
         command = commands.add_parser(name)
         command.add_argument('files', nargs='+')
         command.set_defaults(work=work)

@@ -8,4 +8,7 @@ def trials(tool):
           '--keys', '20000', '--seconds', '0.3', '--warmup', '0.2', '--placement',
           'interleave,sinlk'],
          ['table', 'saved.jsonl'],
-         ['seconds', 'saved.jsonl']], rows=2)}
+         ['seconds', 'saved.jsonl'],
+         ['simulate', '--tool', tool, '--save', 'simulated.jsonl', '--figures', '6', '14-art',
+          '15a', '--keys', '1000'],
+         ['cards', 'simulated.jsonl']], rows=2)}

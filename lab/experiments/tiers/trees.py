@@ -15,7 +15,8 @@ def workload_of(result):
 
 def placement_of(result):
     counting = result.data.get('counting', 'leaves')
-    return result.data['placement'] + ('' if counting == 'leaves' else f' ({counting} counted)')
+    plain = counting in ('leaves', 'needed')
+    return result.data['placement'] + ('' if plain else f' ({counting} counted)')
 
 
 def times_of(result):
