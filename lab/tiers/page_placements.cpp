@@ -48,7 +48,7 @@ class page_placement final : public tier_placement, placement::placer {
  private:
   static std::uint64_t used_pages() {
     const auto range = placement::used_range(tier::fast);
-    return (range.end - range.begin) / page_tiers::kPageBytes;
+    return (range.end - range.begin + page_tiers::kPageBytes - 1) / page_tiers::kPageBytes;
   }
   void add_pages() {
     for (std::uint64_t page = tiers_.pages().size(); page < used_pages(); ++page) {

@@ -28,7 +28,8 @@ TEST(PagePlacement, ItsThreadAddsNewPagesAndTicks) {
   insert_keys();
   const auto used_bytes = [] {
     const auto range = placement::used_range(tier::fast);
-    return range.end - range.begin;
+    return (range.end - range.begin + page_tiers::kPageBytes - 1) / page_tiers::kPageBytes *
+           page_tiers::kPageBytes;
   };
   const std::uint64_t at_first = used_bytes(), room = at_first + 100 * page_tiers::kPageBytes;
   const auto made = make_placement("tpp", {.fast_bytes = room});
