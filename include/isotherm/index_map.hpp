@@ -1,6 +1,6 @@
-// The index map of WiscSort as a building block (WiscSort 3.3): for each record of a file, the
-// first bytes of its key and its position, in 16 bytes of memory. What needs keys alone (order, the
-// first few, groups, joins) works on the map; values are read only on demand.
+// The index map of WiscSort as a building block (WiscSort 3.3): for each record of a file or of
+// memory, the first bytes of its key and its position, in 16 bytes of memory. What needs keys alone
+// (order, the first few, groups, joins) works on the map; values are read only on demand.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace isotherm {
 
-/// The keys of one file in memory, in some order; records are named by their position in that
+/// The keys of one input in memory, in some order; records are named by their position in that
 /// order. Movable. Calls on one map must not overlap. After a failed read of the file, each later
 /// call returns that first error.
 class index_map {
@@ -25,6 +25,11 @@ class index_map {
   /// (which the map leaves out), random_seed, reverse, stable, memory_bytes and the numbers of
   /// threads. Fails when the map needs more than the memory limit.
   static base::result<index_map> build(const std::string& input, const sort_options& options);
+  /// Reads the keys of the records that lie in `input`, which must stay valid and unchanged as long
+  /// as the map lives. It counts in memory_bytes as a mapped file does. An error if
+  /// options.header_lines is not 0.
+  static base::result<index_map> over(std::span<const std::byte> input,
+                                      const sort_options& options);
 
   index_map(index_map&& other) noexcept;
   index_map& operator=(index_map&& other) noexcept;
@@ -45,6 +50,14 @@ class index_map {
     std::uint64_t bytes;
   };
   base::result<place> locate(std::uint64_t position) const;
+  /// Locates the records at as many positions as `places` has room for, from `first` on.
+  base::result<void> locate(std::uint64_t first, std::span<place> places) const;
+  /// Returns the bytes of all records together, lines with their ends. Requires: over() made the
+  /// map.
+  std::uint64_t record_bytes() const noexcept;
+  /// Writes all records in the map's order, by several threads. Requires: over() made the map and
+  /// `target`, which does not overlap the input, has record_bytes() bytes.
+  base::result<void> gather(std::span<std::byte> target) const;
   /// The key of the record at `position`. Reads the input only if the map lacks a part of the key.
   base::result<std::vector<std::byte>> key(std::uint64_t position) const;
   /// The whole record at `position`, a line with its newline: late materialisation.
@@ -66,6 +79,7 @@ class index_map {
  private:
   struct state;
   explicit index_map(std::unique_ptr<state> s) noexcept;
+  static base::result<index_map> load(std::unique_ptr<state> s, const std::string& name);
   std::unique_ptr<state> state_;
 };
 

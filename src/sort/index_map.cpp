@@ -10,6 +10,7 @@
 #include "sort/checks.hpp"
 #include "sort/index_sort/refine.hpp"
 #include "sort/input/header.hpp"
+#include "sort/output/gather.hpp"
 #include "sort/plan/context.hpp"
 #include "sort/runs/loader.hpp"
 
@@ -19,17 +20,18 @@ struct index_map::state {
   state(sort_options o, const sort::plan& p, sort::source s)
       : work(std::move(o), nullptr), share(p), input(std::move(s)), layout(work.options) {}
 
+  /// Plans the map of `input`, and refuses options that do not fit.
+  static base::result<std::unique_ptr<state>> plan(sort::source input, const sort_options& options);
+
   sort::entry at(std::uint64_t position) const {
     ISO_CHECK(position < entries.size(), "the position must be below the size of the map");
     return entries[position];
   }
   base::result<std::vector<std::byte>> read(sort::extent x) {
-    // The last line may lack its newline; its extent includes one all the same.
-    const std::uint64_t there = std::min(x.bytes, input.size() - x.offset);
-    std::vector<std::byte> bytes(x.bytes, std::byte(work.options.line_end));
-    work.keep(input.handle().read(std::span(bytes).first(there), x.offset));
+    std::vector<std::byte> bytes(x.bytes);
+    sort::gatherer(context()).put(x, bytes.data());
     if (auto r = work.status(); !r) return std::unexpected(r.error());
-    materialised += there;
+    materialised += std::min(x.bytes, input.size() - x.offset);
     return bytes;
   }
 
@@ -49,24 +51,26 @@ index_map::index_map(index_map&& other) noexcept = default;
 index_map& index_map::operator=(index_map&& other) noexcept = default;
 index_map::~index_map() = default;
 
-base::result<index_map> index_map::build(const std::string& path, const sort_options& options) {
-  auto input = sort::source::open(path);
-  if (!input) return std::unexpected(input.error());
+base::result<std::unique_ptr<index_map::state>> index_map::state::plan(
+    sort::source input, const sort_options& options) {
   sort_options o = options;
   o.algorithm = sort_algorithm::onepass;
   o.unique = o.count = false;
   o.top = 0;
-  if (auto r = sort::check_options(o, input->size()); !r) return std::unexpected(r.error());
-  const auto header = input->header_bytes(o);
+  if (auto r = sort::check_options(o, input.size()); !r) return std::unexpected(r.error());
+  const auto header = input.header_bytes(o);
   if (!header) return std::unexpected(header.error());
-  auto resolved = sort::with_columns(o, input->handle(), *header);
+  auto resolved = sort::with_columns(o, input.handle(), *header);
   if (!resolved) return std::unexpected(resolved.error());
-  auto p = sort::make_plan(o, o.algorithm, sort::facts_of({.bytes = input->size()}, nullptr));
+  auto p = sort::make_plan(o, o.algorithm, sort::facts_of({.bytes = input.size()}, nullptr));
   if (!p) return std::unexpected(p.error());
   p->header_bytes = *header;
-  auto s = std::make_unique<state>(std::move(*resolved), *p, std::move(*input));
-  const std::uint64_t capacity = s->share.index_entries;
-  auto memory = os::buffer::reserve(capacity * sizeof(sort::entry));
+  p->scan_gather = false;  // records are in memory, or read one at a time
+  return std::make_unique<state>(std::move(*resolved), *p, std::move(input));
+}
+
+base::result<index_map> index_map::load(std::unique_ptr<state> s, const std::string& name) {
+  auto memory = os::buffer::reserve(s->share.index_entries * sizeof(sort::entry));
   if (!memory) return std::unexpected(memory.error());
   s->memory = std::move(*memory);
   sort::loader load(s->context());
@@ -77,11 +81,30 @@ base::result<index_map> index_map::build(const std::string& path, const sort_opt
     return std::unexpected(
         base::error{fmt::format("the index map of {} needs more than the {} bytes of memory_bytes: "
                                 "give more, or sort the file by sort_file()",
-                                path, s->share.memory_bytes),
+                                name, s->share.memory_bytes),
                     0});
   }
   s->entries = room.first(n);
   return index_map(std::move(s));
+}
+
+base::result<index_map> index_map::build(const std::string& path, const sort_options& options) {
+  auto input = sort::source::open(path);
+  if (!input) return std::unexpected(input.error());
+  auto s = state::plan(std::move(*input), options);
+  if (!s) return std::unexpected(s.error());
+  return load(std::move(*s), path);
+}
+
+base::result<index_map> index_map::over(std::span<const std::byte> input,
+                                        const sort_options& options) {
+  if (options.header_lines != 0) {
+    return std::unexpected(
+        base::error{"records in memory have no header: leave it out of them", 0});
+  }
+  auto s = state::plan(sort::source::over(input), options);
+  if (!s) return std::unexpected(s.error());
+  return load(std::move(*s), "the records");
 }
 
 std::uint64_t index_map::size() const noexcept { return state_->entries.size(); }
@@ -112,6 +135,46 @@ base::result<index_map::place> index_map::locate(std::uint64_t position) const {
   const sort::extent x = state_->layout.locate(state_->at(position), view);
   if (auto r = state_->work.status(); !r) return std::unexpected(r.error());
   return place{x.offset, x.bytes};
+}
+
+base::result<void> index_map::locate(std::uint64_t first, std::span<place> places) const {
+  const sort::source_view view(state_->work, state_->input);
+  for (place& each : places) {
+    const sort::extent x = state_->layout.locate(state_->at(first++), view);
+    each = {x.offset, x.bytes};
+  }
+  return state_->work.status();
+}
+
+std::uint64_t index_map::record_bytes() const noexcept {
+  const std::uint64_t bytes = state_->input.size();
+  const std::byte* all = state_->input.mapped();
+  const sort_options& o = state_->work.options;
+  const bool open_line = o.format == record_format::lines && bytes > 0 && all != nullptr &&
+                         all[bytes - 1] != std::byte(o.line_end);
+  return bytes + (open_line ? 1 : 0);
+}
+
+base::result<void> index_map::gather(std::span<std::byte> target) const {
+  ISO_CHECK(state_->input.mapped() != nullptr || target.empty(), "the input must be in memory");
+  ISO_CHECK(target.size() == record_bytes(), "the target must have the records' size");
+  sort::gatherer gatherer(state_->context());
+  sort::batch batch(state_->context());
+  const sort::source_view view(state_->work, state_->input);
+  std::byte* at = target.data();
+  for (std::span<sort::entry> left = state_->entries; !left.empty() && !state_->work.stopped();) {
+    const std::size_t n = batch.take(left);
+    if (n > 0) {
+      gatherer.gather(batch, at);
+      at += batch.bytes();
+    } else {
+      const sort::extent large = state_->layout.locate(left.front(), view);
+      gatherer.put(large, at);
+      at += large.bytes;
+    }
+    left = left.subspan(std::max<std::size_t>(n, 1));
+  }
+  return state_->work.status();
 }
 
 base::result<std::vector<std::byte>> index_map::key(std::uint64_t position) const {

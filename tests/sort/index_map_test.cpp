@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,14 @@ std::string joined(const std::vector<std::string>& all) {
   std::string s;
   for (const auto& r : all) s += r;
   return s;
+}
+
+/// All records of a map over memory, in its order.
+std::string gathered(const index_map& map) {
+  std::string out(map.record_bytes(), '?');
+  const auto r = map.gather(std::as_writable_bytes(std::span(out)));
+  EXPECT_TRUE(r) << (r ? "" : r.error().message);
+  return out;
 }
 
 class IndexMap : public ::testing::TestWithParam<std::size_t> {
@@ -115,6 +124,24 @@ TEST_P(IndexMap, GroupsStandTogetherAndCostNoValues) {
   EXPECT_EQ(seen, 2);
 }
 
+TEST_P(IndexMap, RecordsInMemoryAreSortedAsThoseOfAFile) {
+  auto records = make(3000, GetParam());
+  const std::string input = joined(records);
+  auto map = index_map::over(std::as_bytes(std::span(input)), options());
+  ASSERT_TRUE(map) << map.error().message;
+  ASSERT_TRUE(map->sort());
+  EXPECT_EQ(gathered(*map), [&] {
+    auto ordered = records;
+    order(ordered);
+    return joined(ordered);
+  }());
+  std::vector<index_map::place> places(20);
+  ASSERT_TRUE(map->locate(2980, places));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_EQ(input.substr(places[i].offset, places[i].bytes), text(map->record(2980 + i)));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(KeyBytes, IndexMap, ::testing::Values(2, 10, 11, 12, 30));
 
 TEST(IndexMapFormats, LinesWithoutAFinalNewlineAndKlv) {
@@ -137,6 +164,17 @@ TEST(IndexMapFormats, LinesWithoutAFinalNewlineAndKlv) {
   ASSERT_TRUE(klv->sort());
   EXPECT_EQ(text(klv->key(0)), "aa");
   EXPECT_EQ(text(klv->record(1)), std::string("zz\3\0\0\0val", 9));
+}
+
+TEST(IndexMapFormats, LinesInMemoryMayBeLargerThanTheBuffersAndLackAnEnd) {
+  const std::string large(5 << 20, 'b');
+  const sort_options options{.format = record_format::lines, .memory_bytes = kMemory};
+  for (const std::string& input : {large + "\nc\na", "c\n" + large + "\na\n", std::string()}) {
+    auto map = index_map::over(std::as_bytes(std::span(input)), options);
+    ASSERT_TRUE(map) << map.error().message;
+    ASSERT_TRUE(map->sort());
+    EXPECT_TRUE(gathered(*map) == (input.empty() ? "" : "a\n" + large + "\nc\n"));
+  }
 }
 
 TEST(IndexMapFormats, WhatCannotBeReadIsRefused) {

@@ -84,6 +84,13 @@ base::result<void> source::leave_memory(const std::string& directory) {
   return {};
 }
 
+source source::over(std::span<const std::byte> bytes) {
+  source s;
+  s.state_.bytes = bytes.size();
+  s.whole_ = bytes.data();
+  return s;
+}
+
 base::result<source> source::of(os::file f) {
   source s;
   auto state = f.state();
@@ -109,6 +116,7 @@ base::result<void> source::map() {
   auto m = os::mapping::map(file_, size(), os::mapping_access::read_only);
   if (!m) return std::unexpected(m.error());
   mapping_ = std::move(*m);
+  whole_ = mapping_.data();
   return {};
 }
 

@@ -25,6 +25,8 @@ class source {
   /// without a name in `directory`. Compressed inputs are decompressed with the option `unpack`.
   static base::result<source> open_or_copy(job& j, const std::vector<std::string>& paths,
                                            const std::string& directory, std::uint64_t room);
+  /// Reads `bytes`, which must stay valid and unchanged, in place of a file.
+  static source over(std::span<const std::byte> bytes);
   /// Takes over the open file `f`.
   static base::result<source> of(os::file f);
 
@@ -41,7 +43,8 @@ class source {
   /// Returns the bytes of the header at the front of the input. An error if it cannot be read, or
   /// opens a quote that it does not close.
   base::result<std::uint64_t> header_bytes(const sort_options& options) const;
-  const std::byte* mapped() const noexcept { return mapping_.data(); }
+  /// The whole input, if it is mapped or was memory from the beginning; otherwise null.
+  const std::byte* mapped() const noexcept { return whole_; }
   const os::file& handle() const noexcept { return file_; }
 
   /// From now on serves the input's bytes at `offset` from `bytes`, which must stay valid, instead
@@ -53,7 +56,7 @@ class source {
   bool holds_piece() const noexcept { return !held_.empty(); }
   /// The bytes [offset, offset + n) if they are in memory, mapped or held; otherwise null.
   const std::byte* at_hand(std::uint64_t offset, std::uint64_t n) const noexcept {
-    if (mapping_.data() != nullptr) return mapping_.data() + offset;
+    if (whole_ != nullptr) return whole_ + offset;
     if (offset < held_at_ || n > held_.size() || offset - held_at_ > held_.size() - n) {
       return nullptr;
     }
@@ -69,6 +72,7 @@ class source {
  private:
   os::file file_;
   os::mapping mapping_;
+  const std::byte* whole_ = nullptr;  // mapping_'s, or the caller's
   os::file_state state_;
   std::span<const std::byte> held_;
   std::uint64_t held_at_ = 0;
