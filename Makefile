@@ -1,6 +1,6 @@
 # A thin front of the CMake presets. `make` alone lists the targets.
 JOBS ?= $(shell nproc)
-SOURCES = $(shell find include src lab compiler tests examples \
+SOURCES = $(shell find include src lab compiler tests examples python \
             \( -name '*.cpp' -o -name '*.hpp' \) 2>/dev/null)
 
 .NOTPARALLEL:
