@@ -1,6 +1,7 @@
 #include "ast_facts.hpp"
 
 #include "clang/AST/Attr.h"
+#include "clang/Basic/SourceManager.h"
 #include "names.hpp"
 
 namespace isotherm::compiler {
@@ -18,6 +19,14 @@ bool is_in_namespace(const Decl* declaration, std::string_view name) {
     }
   }
   return false;
+}
+
+bool is_of_std_headers(const Decl* declaration) {
+  if (!is_in_namespace(declaration, "std") && !is_in_namespace(declaration, "__gnu_cxx")) {
+    return false;
+  }
+  return declaration->getASTContext().getSourceManager().isInSystemHeader(
+      declaration->getLocation());
 }
 
 static bool is_ours(QualType type, llvm::StringRef name) {
@@ -94,7 +103,27 @@ bool reach::knows_type(QualType type) {
   return record != nullptr && knows(record);
 }
 
+const ClassTemplateDecl* template_of_ours(const ASTContext& context, llvm::StringRef name) {
+  const auto& names = context.Idents;
+  const auto found = names.find("isotherm"), inner = names.find(name);
+  if (found == names.end() || inner == names.end()) return nullptr;
+  for (const NamedDecl* space : context.getTranslationUnitDecl()->lookup(found->second)) {
+    if (!isa<NamespaceDecl>(space)) continue;
+    for (const NamedDecl* each : cast<NamespaceDecl>(space)->lookup(inner->second)) {
+      if (const auto* made = dyn_cast<ClassTemplateDecl>(each)) return made;
+    }
+  }
+  return nullptr;
+}
+
+bool are_there(const ClassTemplateDecl* made) {
+  return made != nullptr && !made->specializations().empty();
+}
+
 bool reach::knows(const CXXRecordDecl* record) {
+  // Where there is no marked field yet none is reached.
+  if (marked_ == nullptr) marked_ = template_of_ours(record->getASTContext(), "marked");
+  if (!are_there(marked_)) return false;
   if (record->hasDefinition()) record = record->getDefinition();
   const auto [place, is_new] = known_.try_emplace(record, false);
   if (!is_new) return place->second;
@@ -167,6 +196,7 @@ const CXXMethodDecl* called_outside_as(const CXXMethodDecl* method) {
     return method;
   }
   for (const CXXMethodDecl* overridden : method->overridden_methods()) {
+    if (standing_of(overridden) == standing::runtime) continue;  // calls it in scopes
     if (const CXXMethodDecl* found = called_outside_as(overridden)) return found;
   }
   return nullptr;
@@ -194,11 +224,8 @@ struct kept_finder : code_visitor<kept_finder> {
   explicit kept_finder(kept_lambdas& found) : into(found) {}
 
   bool VisitCXXConstructExpr(CXXConstructExpr* made) {
-    const CXXConstructorDecl* const constructor = made->getConstructor();
-    if (!is_in_namespace(constructor, "std")) return true;
-    const bool is_thread =
-        llvm::is_contained({"thread", "jthread"}, constructor->getParent()->getName());
-    keep(made->arguments(), is_thread ? into.by_threads : into.by_others);
+    if (is_in_namespace(made->getConstructor(), "std")) keep(made->arguments(), into.by_std);
+    if (is_entry(made->getConstructor())) keep(made->arguments(), into.by_entries);
     return true;
   }
   bool VisitCallExpr(CallExpr* call) {
@@ -207,8 +234,11 @@ struct kept_finder : code_visitor<kept_finder> {
                          is_in_namespace(callee, "std");
     if (assigns ||
         is_std(callee, {"async", "emplace", "emplace_back", "emplace_front", "try_emplace"})) {
-      keep(call->arguments(), into.by_others);
+      keep(call->arguments(), into.by_std);
     }
+    const auto* method = dyn_cast_or_null<CXXMethodDecl>(callee);
+    const bool is_of_lambda = method != nullptr && method->getParent()->isLambda();
+    if (is_entry(callee) && !is_of_lambda) keep(call->arguments(), into.by_entries);
     return true;
   }
   template <class Arguments>

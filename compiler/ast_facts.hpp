@@ -25,6 +25,15 @@ clang::QualType pointee_of_marked(clang::QualType type);
 /// Whether an annotation `text` stands on `declaration`.
 bool has_annotation(const clang::Decl* declaration, std::string_view text);
 
+/// The template isotherm::`name`; null where its header has not been included.
+const clang::ClassTemplateDecl* template_of_ours(const clang::ASTContext& context,
+                                                 llvm::StringRef name);
+/// Whether classes have been made of it. False of null.
+bool are_there(const clang::ClassTemplateDecl* made);
+
+/// Whether `declaration` is of namespace std, and of the headers of its library.
+bool is_of_std_headers(const clang::Decl* declaration);
+
 /// A class with a marked field of its own, in a base or in a member.
 bool holds_marked(const clang::CXXRecordDecl* record);
 
@@ -40,6 +49,7 @@ class reach {
  private:
   bool knows_type(clang::QualType type);
   bool look(const clang::CXXRecordDecl* record);
+  const clang::ClassTemplateDecl* marked_ = nullptr;
   llvm::DenseMap<const clang::CXXRecordDecl*, bool> known_;
   llvm::SmallVector<const clang::CXXRecordDecl*> seen_;  // by the question being answered
   bool saw_incomplete_ = false;
@@ -68,8 +78,9 @@ bool returns_memory(const clang::FunctionDecl* function);
 /// setjmp() and longjmp() under all their names. False of none.
 bool is_jump(const clang::FunctionDecl* callee);
 
-/// Visits code as it is compiled: with the conversions of what aggregates get, and what was made of
-/// generic lambdas. Types that depend on a template's arguments lead to no guide.
+/// Visits code as it is compiled: with the conversions of what aggregates get, the variables of
+/// loops over ranges, and what was made of generic lambdas. Types that depend on a template's
+/// arguments lead to no guide.
 template <class Derived>
 class code_visitor : public clang::RecursiveASTVisitor<Derived> {
   using base = clang::RecursiveASTVisitor<Derived>;
@@ -78,6 +89,19 @@ class code_visitor : public clang::RecursiveASTVisitor<Derived> {
   bool TraverseInitListExpr(clang::InitListExpr* list) {
     return base::TraverseSynOrSemInitListExpr(list->isSemanticForm() ? list
                                                                      : list->getSemanticForm());
+  }
+  bool TraverseCXXForRangeStmt(clang::CXXForRangeStmt* loop) {
+    for (const clang::DeclStmt* part :
+         {loop->getRangeStmt(), loop->getBeginStmt(), loop->getEndStmt()}) {
+      // Is implicit, and left out elsewhere.
+      auto* const variable =
+          clang::cast<clang::VarDecl>(const_cast<clang::Decl*>(part->getSingleDecl()));
+      if (!this->getDerived().TraverseVarDecl(variable)) return false;
+    }
+    clang::Stmt* const others[] = {loop->getInit(), loop->getLoopVarStmt(), loop->getBody()};
+    return llvm::all_of(others, [&](clang::Stmt* part) {
+      return part == nullptr || this->getDerived().TraverseStmt(part);
+    });
   }
   bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
     if (!base::TraverseLambdaExpr(lambda)) return false;
@@ -89,17 +113,20 @@ class code_visitor : public clang::RecursiveASTVisitor<Derived> {
   }
 };
 
-/// The classes of the lambdas that objects of std keep, and call in no scope.
+/// The classes of the lambdas that are called elsewhere than where they are made.
 struct kept_lambdas {
   using classes = llvm::SmallPtrSet<const clang::CXXRecordDecl*, 4>;
 
   /// Looks for them in `code`.
   void add(const clang::Stmt* code);
-  bool contains(const clang::CXXRecordDecl* closure) const {
-    return by_threads.contains(closure) || by_others.contains(closure);
+  /// Whether objects of std keep it, and call it in no scope.
+  bool contains(const clang::CXXRecordDecl* closure) const { return by_std.contains(closure); }
+  /// Whether it is called in a scope that closes before its maker goes on, or in none.
+  bool is_left(const clang::CXXRecordDecl* closure) const {
+    return contains(closure) || by_entries.contains(closure);
   }
-  classes by_threads;  ///< may be waited for in the scope
-  classes by_others;   ///< std::function, std::async, containers
+  classes by_std;      ///< threads, std::function, std::async, containers
+  classes by_entries;  ///< functions that have scopes of their own
 };
 
 /// The function in whose body `function`'s stands: of a lambda another one.

@@ -5,6 +5,8 @@
 // included) sees a class with operators of its own, and what must not be done with a guide is a
 // matter of types. Rewriting sources would have to know of macros and headers; rewriting the
 // intermediate language would not see the copy of a node that is made bytewise.
+#include "attribute.hpp"
+
 #include "ast_facts.hpp"
 #include "clang/AST/Attr.h"
 #include "clang/Basic/ParsedAttrInfo.h"
@@ -19,7 +21,10 @@ namespace {
 
 using namespace clang;
 
+bool has_seen_marks = false;
+
 void annotate(Sema& sema, Decl* declaration, const char* text, SourceRange where) {
+  has_seen_marks = true;
   declaration->addAttr(AnnotateAttr::CreateImplicit(sema.Context, text, nullptr, 0, where));
 }
 
@@ -70,7 +75,13 @@ bool may_be_guide(Sema& sema, const ParsedAttr& mark, const Decl* declaration) {
     return refuse(sema, mark.getLoc(),
                   "pointers to pointers and volatile pointers cannot be marked");
   }
-  if (field->getParent()->isUnion()) {
+  const auto is_union = [](const DeclContext* context) {
+    const auto* record = dyn_cast<RecordDecl>(context);
+    return record != nullptr && record->isUnion();
+  };
+  const DeclContext* around = field->getParent();
+  while (!is_union(around) && around->isRecord()) around = around->getParent();
+  if (is_union(around)) {
     return refuse(sema, mark.getLoc(),
                   "a member of a union cannot be marked: the collector would "
                   "read it while another member is there");
@@ -127,7 +138,10 @@ struct function_attribute : our_attribute {
     annotate(sema, on, note_, mark.getRange());
     // Written explicitly in the source, so callers get a scope even if the function's class cannot
     // reach marked fields.
-    if (llvm::StringRef(note_) == kInside) annotate(sema, on, kKnows, mark.getRange());
+    if (llvm::StringRef(note_) == kInside) {
+      annotate(sema, on, kKnows, mark.getRange());
+      annotate(sema, on, kSaid, mark.getRange());
+    }
     return AttributeApplied;
   }
 
@@ -149,4 +163,7 @@ const ParsedAttrInfoRegistry::Add<inside_attribute> inside("isotherm-inside", ""
 const ParsedAttrInfoRegistry::Add<untouched_attribute> untouched("isotherm-untouched", "");
 
 }  // namespace
+
+bool saw_marks() { return has_seen_marks; }
+
 }  // namespace isotherm::compiler

@@ -1,5 +1,8 @@
 #include "complaints.hpp"
 
+#include "clang/AST/DeclCXX.h"
+#include "clang/Basic/CharInfo.h"
+#include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
 
 namespace isotherm::compiler {
@@ -33,14 +36,33 @@ void complaints::error(SourceRange where, const std::string& text, const ValueDe
       << "'" + guide->getNameAsString() + "'" << guide->getSourceRange();
 }
 
+void complaints::note(SourceLocation where, const std::string& text) {
+  DiagnosticsEngine& engine = context_.getDiagnostics();
+  engine.Report(where, engine.getCustomDiagID(DiagnosticsEngine::Note, "%0")) << text;
+}
+
 std::string complaints::named(const ValueDecl* guide) {
   return guide == nullptr ? "a guide" : "guide '" + guide->getNameAsString() + "'";
+}
+
+std::string complaints::name_of(QualType type) const {
+  const CXXRecordDecl* const record = type->getAsCXXRecordDecl();
+  return record != nullptr && record->isLambda() ? "a lambda" : "a '" + text_of(type) + "'";
 }
 
 std::string complaints::text_of(SourceRange range) const {
   return Lexer::getSourceText(CharSourceRange::getTokenRange(range), context_.getSourceManager(),
                               context_.getLangOpts())
       .str();
+}
+
+std::string complaints::in_place_of(SourceRange replaced, const std::string& text) const {
+  bool is_invalid = false;
+  const char* const next =
+      context_.getSourceManager().getCharacterData(end_of(replaced.getEnd()), &is_invalid);
+  const bool needs_space =
+      !is_invalid && isAsciiIdentifierContinue(static_cast<unsigned char>(*next));
+  return needs_space ? text + " " : text;
 }
 
 SourceLocation complaints::end_of(SourceLocation token) const {

@@ -26,10 +26,19 @@ class complaints {
   /// As error(), of a guide: with a note that points to the mark.
   void error(clang::SourceRange where, const std::string& text, const clang::ValueDecl* guide,
              llvm::ArrayRef<clang::FixItHint> fixes = {});
+  /// Adds to what has been said a note of `where`.
+  void note(clang::SourceLocation where, const std::string& text);
   /// "guide 'value'", or "a guide".
   static std::string named(const clang::ValueDecl* guide);
+  /// "a 'record'", or "a lambda".
+  std::string name_of(clang::QualType type) const;
+  std::string text_of(clang::QualType type) const {
+    return type.getAsString(context_.getPrintingPolicy());
+  }
   /// As the source has it.
   std::string text_of(clang::SourceRange range) const;
+  /// `text` for the place of `replaced`, with a space where a word follows directly.
+  std::string in_place_of(clang::SourceRange replaced, const std::string& text) const;
   clang::SourceLocation end_of(clang::SourceLocation token) const;
 
  private:

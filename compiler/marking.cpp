@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "addresses/carrying.hpp"
 #include "clang/AST/Attr.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
@@ -35,6 +36,7 @@ struct callee_marker : RecursiveASTVisitor<callee_marker> {
   bool VisitMemberExpr(MemberExpr* named) { return mark(named->getMemberDecl()); }
   bool VisitCXXConstructExpr(CXXConstructExpr* made) { return mark(made->getConstructor()); }
   bool TraverseLambdaExpr(LambdaExpr* lambda) {
+    if (!lambda->isGenericLambda()) mark_function(lambda->getCallOperator(), classes);
     FunctionDecl* const around = std::exchange(caller, lambda->getCallOperator());
     const bool goes_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
     caller = around;
@@ -63,12 +65,13 @@ void mark_function(FunctionDecl* function, reach& classes) {
     case standing::runtime:
       return write(function, kRuntime);
     case standing::transparent:
-      write(function, kTransparent);
-      if (is_system(function)) write(function, kUntouched);
+      if (!is_of_std_headers(function)) write(function, kTransparent);
       return;
     case standing::inside:
       write(function, kInside);
-      if (isa<CXXMethodDecl>(function) && returns_memory(function)) write(function, kGives);
+      if (isa<CXXMethodDecl>(function) && may_carry(function->getReturnType(), {})) {
+        write(function, kGives);
+      }
       break;
     case standing::open:
       if (isa<CXXMethodDecl>(function)) {

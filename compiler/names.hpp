@@ -7,18 +7,21 @@ namespace isotherm::compiler {
 inline constexpr char kPublic[] = "isotherm::public";
 /// Called inside a scope only: [[isotherm::inside]], methods that are not public, lambdas.
 inline constexpr char kInside[] = "isotherm::inside";
+/// On functions whose source says [[isotherm::inside]].
+inline constexpr char kSaid[] = "isotherm::said";
 /// On `[[isotherm::inside]]` functions and methods of classes that can reach marked fields: a call
 /// whose callee this file does not define counts as a use of a guide.
 inline constexpr char kKnows[] = "isotherm::knows";
-/// On methods that are not public and return a pointer or a reference, which may lead into an
-/// object: a call of one that this file does not define counts as a use of a guide, whether its
-/// class is known to reach marked fields or not.
+/// On methods that are not public and return a pointer, a reference or what may hold one, which may
+/// lead into an object: a call of one that this file does not define counts as a use of a guide,
+/// whether its class is known to reach marked fields or not.
 inline constexpr char kGives[] = "isotherm::gives";
 /// On functions that call a virtual method which leaves its scope to its callers: the same.
 inline constexpr char kCallsInside[] = "isotherm::calls_inside";
 /// [[isotherm::untouched]], and functions that system headers declare: touches no guide.
 inline constexpr char kUntouched[] = "isotherm::untouched";
-/// Of namespace std: has no scope of its own, and is seen through.
+/// Of namespace std, and not of the standard library's headers: has no scope of its own, and is
+/// seen through. Those of the library are known by their symbols.
 inline constexpr char kTransparent[] = "isotherm::transparent";
 /// Of namespace isotherm: opens what scopes it needs.
 inline constexpr char kRuntime[] = "isotherm::runtime";

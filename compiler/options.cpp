@@ -16,7 +16,7 @@ bool parse_option(options& into, const std::string& argument) {
     return true;
   };
   return off("isotherm-longjmp", into.warns_longjmp) || off("isotherm-malloc", into.warns_malloc) ||
-         off("isotherm-main", into.warns_main);
+         off("isotherm-kept", into.warns_kept) || off("isotherm-main", into.warns_main);
 }
 
 }  // namespace isotherm::compiler

@@ -9,6 +9,7 @@ struct options {
   std::string report;         ///< file that says what was instrumented and why; empty: none
   bool warns_longjmp = true;  ///< -Wisotherm-longjmp
   bool warns_malloc = true;   ///< -Wisotherm-malloc
+  bool warns_kept = true;     ///< -Wisotherm-kept
   bool warns_main = true;     ///< -Wisotherm-main
 };
 

@@ -1,5 +1,6 @@
 // isotherm-clang.so: the front end (attribute.cpp, marking.cpp, validation.cpp) and the pass
 // (scopes.cpp) by one -fplugin flag.
+#include "ast_facts.hpp"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/Basic/CodeGenOptions.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -29,7 +30,8 @@ class consumer : public ASTConsumer {
   }
   void HandleInlineFunctionDefinition(FunctionDecl* function) override { mark(function); }
   void HandleTagDeclDefinition(TagDecl* type) override {
-    if (auto* record = dyn_cast<CXXRecordDecl>(type)) {
+    auto* const record = dyn_cast<CXXRecordDecl>(type);
+    if (record != nullptr && !is_of_std_headers(record)) {
       for (CXXMethodDecl* method : record->methods()) mark_function(method, classes_);
     }
   }
@@ -45,6 +47,7 @@ class consumer : public ASTConsumer {
     }
     auto* const function = dyn_cast<FunctionDecl>(declaration);
     if (function == nullptr || function->isDependentContext()) return;
+    if (is_of_std_headers(function)) return;
     mark_function(function, classes_);
     if (function->doesThisDeclarationHaveABody()) mark_callees(function, classes_);
   }

@@ -93,6 +93,15 @@ bool touching::has_mark(const Function* function, const char* mark) const {
          std::find(found->second.begin(), found->second.end(), mark) != found->second.end();
 }
 
+/// Whether `symbol` is that of a function of namespace std or __gnu_cxx.
+static bool is_of_std(StringRef symbol) {
+  if (!symbol.consume_front("_Z")) return false;
+  symbol = symbol.ltrim('Z');  // what is local to such a function
+  if (symbol.consume_front("N")) symbol = symbol.ltrim("rVKRO");
+  if (symbol.starts_with("9__gnu_cxx")) return true;
+  return symbol.size() > 1 && symbol[0] == 'S' && StringRef("tabsiod").contains(symbol[1]);
+}
+
 static std::string place_of(const Instruction& instruction) {
   const DebugLoc& where = instruction.getDebugLoc();
   return where ? " in line " + std::to_string(where.getLine()) : "";
@@ -103,7 +112,7 @@ void touching::look_at(Function& function) {
   facts.is_public = has_mark(&function, kPublic);
   facts.is_inside = has_mark(&function, kInside);
   facts.knows = has_mark(&function, kKnows) || has_mark(&function, kCallsInside);
-  facts.is_transparent = has_mark(&function, kTransparent);
+  facts.is_transparent = has_mark(&function, kTransparent) || is_of_std(function.getName());
   facts.is_entry =
       !facts.is_transparent && !facts.is_inside && (facts.is_public || !function.hasLocalLinkage());
   if (has_mark(&function, kUntouched) && !facts.is_transparent) return;
@@ -146,6 +155,7 @@ bool touching::is_known_harmless(const Function& callee) const {
   if (has_mark(&callee, kUntouched) || has_mark(&callee, kRuntime)) return true;
   if (has_mark(&callee, kPublic)) return true;  // an entry
   if (has_no_scope(callee)) return false;
+  if (is_of_std(callee.getName())) return true;  // is in the standard library
   // What compilers call by themselves: new and delete of single objects and of arrays, the wrappers
   // of thread-local variables, and the language's runtime, whose names are reserved.
   const StringRef name = callee.getName();

@@ -2,7 +2,10 @@
 
 #include <vector>
 
+#include "addresses/carrying.hpp"
+#include "addresses/flow.hpp"
 #include "ast_facts.hpp"
+#include "attribute.hpp"
 #include "checker.hpp"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
@@ -31,9 +34,7 @@ struct finder : RecursiveASTVisitor<finder> {
   bool VisitFunctionDecl(FunctionDecl* function) {
     const auto* method = dyn_cast<CXXMethodDecl>(function);
     if (function->isDependentContext()) return true;
-    if (!function->isDefined() && standing_of(function) == standing::inside) {
-      declared.push_back(function);
-    }
+    if (!function->isDefined()) declared.push_back(function);
     if (!function->doesThisDeclarationHaveABody()) return true;
     if (method != nullptr && method->getParent()->isLambda()) return true;  // with what it is in
     const standing kind = standing_of(function);
@@ -54,6 +55,7 @@ struct finder : RecursiveASTVisitor<finder> {
   }
   bool VisitFieldDecl(FieldDecl* field) {
     if (has_annotation(field, kGuide)) marked.push_back(field);
+    if (field->getParent()->isUnion()) in_unions.push_back(field);
     if (field->hasInClassInitializer()) keep(field, field->getInClassInitializer());
     return true;
   }
@@ -72,8 +74,9 @@ struct finder : RecursiveASTVisitor<finder> {
   const SourceManager& sources;
   std::vector<const FunctionDecl*> functions;
   std::vector<const FunctionDecl*> lambdas;
-  std::vector<const FunctionDecl*> declared;  // inside functions that are defined elsewhere
+  std::vector<const FunctionDecl*> declared;  // that are defined elsewhere
   std::vector<const FieldDecl*> marked;
+  std::vector<const FieldDecl*> in_unions;
   std::vector<std::pair<const ValueDecl*, const Expr*>> initialized;  // outside of functions
 };
 
@@ -93,58 +96,124 @@ void check_includes(ASTContext& context, const std::vector<const FieldDecl*>& ma
   }
 }
 
-/// A virtual method may be called as any that it overrides.
-void add(returning_functions& returning, const FunctionDecl* function) {
-  returning.add(function);
-  const auto* method = dyn_cast<CXXMethodDecl>(function);
-  if (method == nullptr) return;
-  for (const CXXMethodDecl* overridden : method->overridden_methods()) add(returning, overridden);
+/// Objects with guides of their own do not move by copying their bytes, and what is in a union may
+/// not be there.
+void check_fields(const finder& found, complaints& complain) {
+  for (const FieldDecl* field : found.marked) {
+    if (field->isFromASTFile()) continue;
+    const QualType object = pointee_of_marked(field->getType());
+    const CXXRecordDecl* record = object.isNull() ? nullptr : object->getAsCXXRecordDecl();
+    if (!holds_marked(record)) continue;
+    complain.error(field->getSourceRange(),
+                   "a '" + record->getNameAsString() +
+                       "' has marked fields of its own, which cannot be moved by copying bytes: "
+                       "mark the pointers to what does not own other objects");
+  }
+  for (const FieldDecl* field : found.in_unions) {
+    if (field->isFromASTFile()) continue;
+    const Type* const held = field->getType()->getBaseElementTypeUnsafe();
+    if (!holds_marked(held->getAsCXXRecordDecl())) continue;
+    complain.error(field->getSourceRange(),
+                   "a member of a union cannot hold guides: the collector would read them while "
+                   "another member is there");
+  }
 }
 
-/// Which functions return addresses of guides' objects. Of one that is defined elsewhere: returns
-/// what may be one, by its type.
-returning_functions find_returning(const finder& found) {
-  returning_functions returning;
-  llvm::SmallPtrSet<const Type*, 8> held;
+/// A virtual method may be called as any that it overrides.
+void add_returning(functions& into, const FunctionDecl* function) {
+  into.add_returning(function);
+  const auto* method = dyn_cast<CXXMethodDecl>(function);
+  if (method == nullptr) return;
+  for (const CXXMethodDecl* overridden : method->overridden_methods()) {
+    add_returning(into, overridden);
+  }
+}
+
+/// Of a function that is defined elsewhere: what it returns may be an address, by its type.
+void look_at_declared(functions& into, const FunctionDecl* function,
+                      llvm::ArrayRef<QualType> held) {
+  const standing stands = standing_of(function);
+  if (stands == standing::runtime || stands == standing::transparent) return;
+  if (has_annotation(function, kUntouched)) return;
+  const QualType type = function->getReturnType();
+  const auto may_lead_to = [&](QualType object) { return may_carry(type, object); };
+  const bool is_said = has_annotation(function, kSaid);
+  if (stands == standing::inside) {
+    if (holds_marked(target_type(type)->getAsCXXRecordDecl())) return;
+    if (llvm::any_of(held, may_lead_to) || (is_said && may_carry(type, {}))) {
+      add_returning(into, function);
+    }
+  } else if (type->isPointerType() && into.is_held(target_type(type))) {
+    into.add_making(function);
+  }
+}
+
+/// Which functions return addresses.
+void find_functions(const finder& found, functions& into) {
+  llvm::SmallVector<QualType, 8> held;
   for (const FieldDecl* field : found.marked) {
-    if (const auto pointee = pointee_of_marked(field->getType()); !pointee.isNull()) {
-      held.insert(pointee->getCanonicalTypeUnqualified().getTypePtr());
-    }
+    const QualType pointee = pointee_of_marked(field->getType());
+    if (pointee.isNull() || into.is_held(pointee)) continue;
+    into.add_held(pointee);
+    held.push_back(pointee);
   }
-  for (const FunctionDecl* function : found.declared) {
-    const QualType object = function->getReturnType()->getPointeeType();
-    if (!object.isNull() && held.contains(object->getCanonicalTypeUnqualified().getTypePtr())) {
-      returning.add(function);
-    }
-  }
+  for (const FunctionDecl* function : found.declared) look_at_declared(into, function, held);
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
-    for (const auto* functions : {&found.functions, &found.lambdas}) {
-      for (const FunctionDecl* function : *functions) {
-        if (returning.contains(function)) continue;
-        if (!returns_address(function, returning)) continue;
-        add(returning, function);
+    for (const auto* each : {&found.functions, &found.lambdas}) {
+      for (const FunctionDecl* function : *each) {
+        if (into.returns(function) || into.makes(function)) continue;
+        const origin returned = returned_by(function, into);
+        if (!returned || (is_entry(function) && !returned.is_made)) continue;
+        if (returned.is_made) {
+          into.add_making(function);
+        } else {
+          add_returning(into, function);
+        }
         has_changed = true;
       }
     }
   }
-  return returning;
+}
+
+/// Whether something in this file, or in what was made before it, may have to do with guides.
+bool may_use_guides(ASTContext& context) {
+  if (saw_marks() || context.getExternalSource() != nullptr) return true;
+  for (const char* name : {"marked", "pinned"}) {
+    if (are_there(template_of_ours(context, name))) return true;
+  }
+  // A jump is warned of everywhere.
+  for (const char* name : {"longjmp", "_longjmp", "siglongjmp"}) {
+    const auto found = context.Idents.find(name);
+    if (found == context.Idents.end()) continue;
+    for (const NamedDecl* each : context.getTranslationUnitDecl()->lookup(found->second)) {
+      if (each->isUsed(false) || each->isReferenced()) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
 
 void validate(ASTContext& context, const including_files& including, const options& chosen) {
+  if (!may_use_guides(context)) return;
   finder found(context.getSourceManager());
   found.TraverseAST(context);
   complaints complain(context);
   check_includes(context, found.marked, including, complain);
-  const returning_functions returning = find_returning(found);
+  check_fields(found, complain);
+  functions all(context);
+  find_functions(found, all);
   // What comes from a precompiled header was checked when that was made.
   for (const FunctionDecl* function : found.functions) {
-    if (!function->isFromASTFile()) check_function(function, returning, complain, chosen);
+    if (function->isFromASTFile()) continue;
+    check_function(function, complain, chosen);
+    check_addresses(function, all, complain, chosen);
   }
   for (const auto& [of, value] : found.initialized) {
-    if (!of->isFromASTFile()) check_initializer(of, value, returning, complain, chosen);
+    if (of->isFromASTFile()) continue;
+    check_initializer(value, complain, chosen);
+    check_addresses(of, value, all, complain, chosen);
   }
 }
 

@@ -6,6 +6,7 @@
 //   isotherm::make<T>(arguments...)   a T to point to; throws std::bad_alloc
 //   isotherm::discard(pointer)        ends it; a marked field is null afterwards
 //   isotherm::pinned<T>(pointer)      what a public method returns instead of an address
+//   isotherm::is_trivially_relocatable<T>  std::true_type for a T that may be moved by its bytes
 #pragma once
 
 // Objects compiled in either way must not meet in one program: the classes differ. Without the
@@ -30,6 +31,8 @@ asm(R"(
 #else
 
 #include <utility>
+
+#include "guide/relocatable.hpp"
 
 extern "C" {
 [[gnu::used, gnu::retain]] inline constinit char isotherm_compiled_without_plugin = 0;

@@ -12,16 +12,11 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "guide/relocatable.hpp"
 #include "heap/header.hpp"
 #include "heap/object.hpp"
 
 namespace isotherm {
-
-/// Opt-in for a type that stays valid when its bytes are copied elsewhere and the original is
-/// forgotten (no pointer into itself, no registration of its address):
-///   template <> struct isotherm::is_trivially_relocatable<my_type> : std::true_type {};
-template <class T>
-struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
 
 /// Opt-in for a type whose objects are never written where they lie once a guide holds them (no
 /// write_in_place(), no assignment through get()): they can be used in COLD, and read without a

@@ -210,15 +210,17 @@ int count(store& s) { return s.count(); }
         self.assertEqual(self.scopes(functions['_Z5countR5store'])[0], 0)
 
     def test_a_class_that_does_not_show_what_it_reaches(self):
-        functions = self.code(HEAD + '''
+        functions = self.code('#include <string_view>\n' + HEAD + '''
 class hidden {
  public:
   int first() { return find().a; }
   int second() { return next()->a; }
+  bool third() { return view().empty(); }
   int none() { return count(); }
  private:
   record& find();
   virtual record* next() = 0;
+  std::string_view view();
   int count();
   struct rest;
   rest* all_;
@@ -235,12 +237,14 @@ class list {
 void use(hidden& h, list::cursor& c) {
   h.first();
   h.second();
+  h.third();
   h.none();
   c.move();
 }
 ''', '-O0')
         self.assertEqual(self.scopes(functions['_ZN6hidden5firstEv'])[0], 1)
         self.assertEqual(self.scopes(functions['_ZN6hidden6secondEv'])[0], 1)
+        self.assertEqual(self.scopes(functions['_ZN6hidden5thirdEv'])[0], 1)
         self.assertEqual(self.scopes(functions['_ZN6hidden4noneEv'])[0], 0)
         # Asked first when the class around it is not complete.
         self.assertEqual(self.scopes(functions['_ZN4list6cursor4moveEv'])[0], 1)

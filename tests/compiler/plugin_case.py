@@ -68,8 +68,8 @@ class Case(unittest.TestCase):
     def messages(self, path, *arguments):
         """What the compiler says, without the folder; one line a message."""
         command = instrumented if '-include-pch' in arguments else with_precompiled
-        done = run(*command('-fsyntax-only', '-fno-caret-diagnostics', '-fno-color-diagnostics',
-                            *arguments, str(path)))
+        done = run(*command('-fsyntax-only', '-ferror-limit=0', '-fno-caret-diagnostics',
+                            '-fno-color-diagnostics', *arguments, str(path)))
         lines = done.stderr.replace(str(pathlib.Path(path).parent) + '/', '').splitlines()
         return [line for line in lines if re.match(r'\w+\.[ch]pp:', line)]
 

@@ -28,8 +28,8 @@ class Refusals(Case):
                 self.assertEqual(self.messages(path), expected)
 
     def test_a_warning_can_be_turned_off(self):
-        path = HERE / 'refused' / 'guides.cpp'
-        for name in ['malloc', 'longjmp']:
+        for name, source in [('malloc', 'guides'), ('longjmp', 'guides'), ('kept', 'passed')]:
+            path = HERE / 'refused' / f'{source}.cpp'
             group = f'[-Wisotherm-{name}]'
             self.assertTrue(any(group in line for line in self.messages(path)))
             quiet = self.messages(path, f'-fplugin-arg-isotherm-Wno-isotherm-{name}')
@@ -97,6 +97,19 @@ class Refusals(Case):
             'node one;\n')))
         self.assertIn('the collector moves objects by copying bytes', done.stderr)
         self.assertIn('source.cpp:3:', done.stderr)
+
+    def test_what_may_be_moved_is_said_with_and_without_the_plugin(self):
+        path = self.source('''#include <isotherm/compiler.hpp>
+#include <string>
+struct record { record(const record&); record* next; };
+template <> struct isotherm::is_trivially_relocatable<record> : std::true_type {};
+template <class T> constexpr bool moves = isotherm::is_trivially_relocatable<T>::value;
+static_assert(moves<std::pair<record, int>> && moves<std::tuple<int, record>>);
+static_assert(!moves<std::pair<int, std::string>> && !moves<std::tuple<std::string>>);
+''')
+        for command in [PLAIN, instrumented()]:
+            done = run(*command, '-fsyntax-only', path)
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
 
     def test_a_header_that_marks_includes_the_tripwire(self):
         self.source('struct record { int a; };\n'
@@ -177,10 +190,12 @@ class FixIts(Case):
                 '  void fill() { at->value = new record{3}; }\n'
                 '  void refill() { delete at->value; at->value = new record; }\n'
                 '  int bound() { auto& held = at->value; return held->a; }\n'
+                '  record *second() { return at->value; }\n'
+                '  int tied() { auto &held = at->value; return held->a; }\n'
                 '  node* at;\n'
                 '};\n')
         path = self.source(text)
-        self.assertEqual(len([m for m in self.messages(path) if 'error' in m]), 5)
+        self.assertEqual(len([m for m in self.messages(path) if 'error' in m]), 7)
         done = run(*with_precompiled('-fsyntax-only', '-fdiagnostics-parseable-fixits', path))
         lines = text.splitlines()
         # From the last to the first, each is a range of a line and what takes its place.
@@ -195,7 +210,8 @@ class FixIts(Case):
                       'isotherm::pinned<record>(at->value); }', fixed)
         self.assertIn('at->value = isotherm::make<record>(3);', fixed)
         self.assertIn('isotherm::discard(at->value); at->value = isotherm::make<record>();', fixed)
-        self.assertIn('{ record* held = at->value; return held->a; }', fixed)
+        self.assertEqual(fixed.count('{ record* held = at->value; return held->a; }'), 2)
+        self.assertIn('  isotherm::pinned<record> second() { return ', fixed)
 
     def test_none_where_another_declaration_would_have_to_change(self):
         path = self.source(HEAD + 'record* first(node& n);\n'

@@ -69,7 +69,8 @@ class table final : public isotherm::index::any_index {
   table() = default;
   ~table() override { clear(); }
 
-  std::optional<std::string_view> find(isotherm::access&, std::string_view key) override {
+  [[isotherm::inside]] std::optional<std::string_view> find(isotherm::access&,
+                                                            std::string_view key) override {
     bucket& in = bucket_of(key);
     const std::shared_lock shared(in.lock);
     const node* const found = *link_of(in, key);

@@ -17,6 +17,9 @@ struct node {
   union {
     [[isotherm::guide]] record* either;
     int or_else;
+    struct {
+      [[isotherm::guide]] record* inner;
+    };
   };
 };
 [[isotherm::guide]] record* global;

@@ -1,0 +1,52 @@
+// Calls, as far as addresses are concerned: what is called, with what, and where it may put them.
+#pragma once
+
+#include "addresses/origin.hpp"
+
+namespace isotherm::compiler {
+
+/// What is known of a function that is called.
+enum class callee_kind {
+  runtime,    ///< of namespace isotherm: keeps nothing
+  standard,   ///< of namespace std: keeps an address only in what it gets that has room for it
+  seen,       ///< its body is in this file
+  inside,     ///< defined elsewhere, and said to be called inside scopes: checked there
+  of_object,  ///< defined elsewhere, a method of the object itself
+  system,     ///< of a system library, and known to keep nothing
+  elsewhere,  ///< defined elsewhere
+  unknown     ///< through a pointer, or of a system library
+};
+
+struct argument {
+  const clang::Expr* value;
+  int index;  ///< of the parameter; functions::kThis: the object of the method
+};
+
+/// The arguments of `call`, a CallExpr or a CXXConstructExpr.
+llvm::SmallVector<argument, 4> arguments_of(const clang::Expr* call);
+/// Null: through a pointer.
+const clang::FunctionDecl* callee_of(const clang::Expr* call);
+/// `index`: of the parameter that gets the address.
+callee_kind kind_of_callee(const clang::Expr* call, int index, const functions& all);
+
+/// What an argument leads to.
+origin origin_of(const argument& each, const clang::FunctionDecl* callee, const origins& known);
+
+/// A place that a call may store an address in.
+struct sink {
+  const clang::Expr* to;
+  origin found;
+  bool is_captured;  ///< by a lambda that is stored there
+};
+/// Those among the arguments of `call`, of a function of std.
+llvm::SmallVector<sink, 2> sinks_of(const clang::Expr* call, const origins& known);
+
+/// The functions that an argument of `type` stands for: a lambda, an object with operator(), and,
+/// of `value`, a function by its name.
+llvm::SmallVector<const clang::FunctionDecl*, 2> callables_of(const clang::Expr* value);
+
+/// Whether a function of std that is called so calls a lambda that returns an address, which its
+/// result then may lead to.
+bool calls_a_returning_lambda(const clang::Expr* call, const functions& all);
+
+}  // namespace isotherm::compiler
