@@ -42,7 +42,7 @@ def tiny(words, socket):
             words[at + 1] = f'unix:{socket}'
         if word == '--cold-backing':
             words[at + 1] = 'anon'
-    for option in () if 'trace' in words[:3] else ADDED:
+    for option in () if {'trace', 'tlb'} & set(words[:3]) else ADDED:
         if option not in words and '--ops' not in words:
             words += [option, TINY[option]]
     return words

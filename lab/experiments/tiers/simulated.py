@@ -80,12 +80,11 @@ def simulate(tool, run):
 
 
 def run(options):
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as jobs, \
-            open(options.save, 'a', encoding='utf-8') as file:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as jobs:
         runs = runs_of(options.figures, options.keys)
         for rows in jobs.map(lambda each: simulate(options.tool, each), runs):
-            file.writelines(json.dumps(row) + '\n' for row in rows)
-            file.flush()
+            for row in rows:
+                saved.append(options.save, 'tiers', **row)
 
 
 def name_of(row):

@@ -165,13 +165,16 @@ void key_order::append(const one& k, bytes_view text, made_key& key, std::size_t
 }
 
 std::uint64_t key_order::most_made_bytes(std::uint64_t bytes) const noexcept {
-  made_room all{};
+  std::uint64_t fixed = 0;
+  std::uint64_t whole = 0;   // of each byte, by keys that reach to the end of the line
+  std::uint64_t fields = 0;  // by the others, which share the bytes
   for (const one& k : keys_) {
-    const made_room each = room_of(k.key.kind);
-    all.fixed += each.fixed;
-    all.of_each = std::max(all.of_each, each.of_each);
+    const made_room room = room_of(k.key.kind);
+    fixed += room.fixed;
+    if (k.key.last_field == 0) whole += room.of_each;
+    if (k.key.last_field != 0) fields = std::max(fields, room.of_each);
   }
-  return all.fixed + all.of_each * bytes;
+  return fixed + (whole + fields) * bytes;
 }
 
 made_key key_order::text(bytes_view line) const {

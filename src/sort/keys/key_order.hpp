@@ -32,8 +32,8 @@ class key_order {
   /// Makes the key of a line into `key`, whose memory is used again. Bytes behind the first
   /// `enough` may be missing. Requires: made().
   void make(bytes_view line, made_key& key, std::size_t enough = SIZE_MAX) const;
-  /// Returns the bytes that the made key of a line of `bytes` bytes needs at most, if its keys do
-  /// not overlap and the text in them has no bytes 0 and 1.
+  /// Returns the bytes that the made key of a line of `bytes` bytes needs at most, if those of its
+  /// keys that end before the line ends do not overlap, and their text has no bytes 0 and 1.
   std::uint64_t most_made_bytes(std::uint64_t bytes) const noexcept;
   /// Returns the text of all keys as it stands in the line, with separators between them: what -t
   /// names or, without it, tabs, and commas in CSV.
