@@ -165,6 +165,14 @@ std::uint64_t row_before(const std::byte* end) noexcept {
   return row;
 }
 
+/// Refuses keys that do not fit in the memory that the options name.
+base::result<void> check_room(const sort_options& o, std::size_t key_bytes, std::size_t rows) {
+  constexpr std::size_t kEntry = 16;  // of the index map
+  if (o.memory_bytes == 0 || key_bytes + kEntry * rows <= o.memory_bytes) return {};
+  return std::unexpected(base::error{
+      "the keys of the table do not fit in memory=: give more, or use sort_table()", 0});
+}
+
 /// Sorts `keys` and calls `number` with the place of each, in order, and where to put its row.
 template <class Number>
 base::result<void> order_keys(std::span<const std::byte> keys, const sort_options& options,
@@ -187,6 +195,7 @@ base::result<void> order_by_records(const std::vector<column>& columns, sort_opt
   constexpr std::uint64_t kBlock = 2048;  // rows, so that a block of keys stays in the cache
   std::uint64_t record = 0;
   for (const column& c : columns) record += key_bytes(c);
+  if (auto r = check_room(o, order.size() * record, order.size()); !r) return r;
   auto keys = os::buffer::reserve(std::max<std::uint64_t>(1, order.size() * record));
   if (!keys) return std::unexpected(keys.error());
   const unsigned threads = os::available_processors();
@@ -224,6 +233,7 @@ base::result<void> order_by_lines(const std::vector<column>& columns, sort_optio
   });
   std::size_t bytes = 0;
   for (const key_text& each : parts) bytes += each.size();
+  if (auto r = check_room(o, bytes, order.size()); !r) return r;
   auto lines = os::buffer::reserve(std::max<std::size_t>(1, bytes));
   if (!lines) return std::unexpected(lines.error());
   std::byte* at = lines->data();

@@ -22,7 +22,8 @@ void copy_header(const context& ctx, const os::file& out) {
     if (!ctx.job.keep(ctx.input.handle().read(part, at))) return;
     if (!ctx.job.keep(out.write(part, at))) return;
     const auto end = static_cast<std::byte>(ctx.job.options.line_end);
-    if (at + part.size() == ctx.input.size() && part.back() != end) {
+    const bool has_lines = ctx.job.options.header_lines != 0;  // else it is a byte order mark
+    if (has_lines && at + part.size() == ctx.input.size() && part.back() != end) {
       ctx.job.keep(out.write({&end, 1}, ctx.input.size()));
     }
   }
@@ -35,8 +36,8 @@ base::result<std::vector<std::byte>> counted_header(const source& input, std::ui
                                                     const sort_options& o) {
   static constexpr std::string_view kName = "count";
   std::vector<std::byte> counted;
-  if (bytes == 0 || !o.csv || !o.count) return counted;
-  std::vector<std::byte> header(bytes);
+  if (o.header_lines == 0 || bytes == 0 || !o.csv || !o.count) return counted;
+  std::vector<std::byte> header(std::min(bytes, kMostNames));
   if (auto r = input.handle().read(header, 0); !r) return std::unexpected(r.error());
   const bytes_view text = bytes_view(header).subspan(order_mark_bytes(header));
   const std::size_t end = record_ends(o).find(text);

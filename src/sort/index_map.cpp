@@ -44,6 +44,7 @@ struct index_map::state {
   os::buffer memory;
   std::span<sort::entry> entries;
   std::uint64_t materialised = 0;
+  bool ends_open = false;  // the last line lacks its end; of records in memory
 };
 
 index_map::index_map(std::unique_ptr<state> s) noexcept : state_(std::move(s)) {}
@@ -104,6 +105,9 @@ base::result<index_map> index_map::over(std::span<const std::byte> input,
   }
   auto s = state::plan(sort::source::over(input), options);
   if (!s) return std::unexpected(s.error());
+  const sort_options& o = (*s)->work.options;
+  (*s)->ends_open =
+      o.format == record_format::lines && !input.empty() && input.back() != std::byte(o.line_end);
   return load(std::move(*s), "the records");
 }
 
@@ -147,12 +151,7 @@ base::result<void> index_map::locate(std::uint64_t first, std::span<place> place
 }
 
 std::uint64_t index_map::record_bytes() const noexcept {
-  const std::uint64_t bytes = state_->input.size();
-  const std::byte* all = state_->input.mapped();
-  const sort_options& o = state_->work.options;
-  const bool open_line = o.format == record_format::lines && bytes > 0 && all != nullptr &&
-                         all[bytes - 1] != std::byte(o.line_end);
-  return bytes + (open_line ? 1 : 0);
+  return state_->input.size() + (state_->ends_open ? 1 : 0);
 }
 
 base::result<void> index_map::gather(std::span<std::byte> target) const {

@@ -61,14 +61,21 @@ std::pair<std::uint64_t, uint128> sum_up(const context& ctx, bool ordered) {
   return {records, sum};
 }
 
-/// Sum of the counts that --count has written; fails the job where keys do not ascend, which
-/// several keys of lines do not show.
+/// Returns whether what --count writes shows the order of keys: columns of CSV do, and one key of
+/// lines; several keys of lines, and the rest of a row, do not.
+bool shows_order(const sort_options& o) {
+  const auto is_column = [](const sort_key& k) { return k.last_field != 0 || !k.column.empty(); };
+  if (!o.csv) return o.keys.size() <= 1;
+  return !o.keys.empty() && std::ranges::all_of(o.keys, is_column);
+}
+
+/// Sum of the counts that --count has written; fails the job where keys do not ascend.
 std::uint64_t sum_counts(const context& ctx, const sort_options& counted) {
   loader load(ctx);
   std::vector<entry> entries(16384);
   source_view view(ctx.job, ctx.input);
   source_view other(ctx.job, ctx.input);
-  const bool ordered = counted.csv || counted.keys.size() <= 1;
+  const bool ordered = shows_order(counted);
   std::uint64_t sum = 0;
   std::uint64_t groups = 0;
   entry last = 0;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <unordered_map>
+#include <utility>
 
 #include "os/thread_pool.hpp"
 
@@ -115,18 +115,22 @@ std::size_t repeats::take_out(std::span<entry> entries) {
   return static_cast<std::size_t>(left - entries.begin());
 }
 
-void repeats::put_back(std::span<entry> entries, std::size_t left) const {
+void repeats::put_back(std::span<entry> entries, std::size_t left) {
   if (left == entries.size()) return;
   const entry_layout& l = ctx_.layout.entries();
-  std::unordered_map<std::uint64_t, std::uint64_t> taken;  // by the pointer of the first
-  for (const auto& table : tables_) {
+  using counted = std::pair<std::uint64_t, std::uint64_t>;  // pointer of the first, entries taken
+  std::vector<counted> taken;
+  for (auto& table : tables_) {
     for (const slot& s : table) {
-      if (s.taken != 0) taken.emplace(s.pointer, s.taken);
+      if (s.taken != 0) taken.emplace_back(s.pointer, s.taken);
     }
+    table = {};
   }
+  std::ranges::sort(taken);
   for (std::size_t end = entries.size(); left > 0; --left) {
     const entry e = entries[left - 1];
-    if (const auto found = taken.find(l.pointer(e)); found != taken.end()) {
+    const auto found = std::ranges::lower_bound(taken, l.pointer(e), {}, &counted::first);
+    if (found != taken.end() && found->first == l.pointer(e)) {
       const auto first = entries.begin() + static_cast<std::ptrdiff_t>(end - found->second);
       std::fill_n(first, found->second, l.drop(e));
       end -= found->second;

@@ -26,7 +26,7 @@ class repeats {
   std::size_t take_out(std::span<entry> entries);
   /// Puts dropped entries (entry_layout::drop) back: behind each of the first `left` entries, in
   /// any order of their keys, as many as were taken out for its key. Fills `entries`.
-  void put_back(std::span<entry> entries, std::size_t left) const;
+  void put_back(std::span<entry> entries, std::size_t left);
 
  private:
   /// Key of a record of the block that is looked at.

@@ -33,10 +33,19 @@ base::result<unsigned> number_of(const std::string& name, const std::vector<std:
                              name, number, again - columns.begin() + 1));
 }
 
+constexpr std::byte kMark[] = {std::byte{0xef}, std::byte{0xbb}, std::byte{0xbf}};
+
+/// Returns the bytes of the byte order mark at the front of `f`, which has `size` bytes.
+base::result<std::uint64_t> find_order_mark(const os::file& f, std::uint64_t size) {
+  std::byte front[std::size(kMark)];
+  const auto there = std::span(front).first(std::min<std::uint64_t>(size, std::size(kMark)));
+  if (auto r = f.read(there, 0); !r) return std::unexpected(r.error());
+  return order_mark_bytes(there);
+}
+
 }  // namespace
 
 std::size_t order_mark_bytes(bytes_view text) noexcept {
-  static constexpr std::byte kMark[] = {std::byte{0xef}, std::byte{0xbb}, std::byte{0xbf}};
   const bool there =
       text.size() >= std::size(kMark) && std::ranges::equal(text.first(std::size(kMark)), kMark);
   return there ? std::size(kMark) : 0;
@@ -44,7 +53,8 @@ std::size_t order_mark_bytes(bytes_view text) noexcept {
 
 base::result<std::uint64_t> find_header(const os::file& f, std::uint64_t size,
                                         const sort_options& o) {
-  std::vector<std::byte> piece(o.header_lines == 0 ? 0 : kPiece);
+  if (o.header_lines == 0) return o.csv ? find_order_mark(f, size) : 0;
+  std::vector<std::byte> piece(kPiece);
   record_ends ends(o);
   std::uint64_t at = 0;
   std::uint64_t found = 0;
@@ -77,7 +87,7 @@ base::result<sort_options> with_columns(const sort_options& options, const os::f
                                         std::uint64_t header_bytes) {
   const auto is_named = [](const sort_key& k) { return !k.column.empty(); };
   if (std::ranges::none_of(options.keys, is_named)) return options;
-  std::vector<std::byte> header(header_bytes);
+  std::vector<std::byte> header(std::min(header_bytes, kMostNames));
   if (auto r = f.read(header, 0); !r) return std::unexpected(r.error());
   const std::vector<std::string> columns = column_names(header, options);
   sort_options o = options;

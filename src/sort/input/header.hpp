@@ -12,11 +12,15 @@
 
 namespace isotherm::sort {
 
+/// The most bytes of a header in which the names of columns are looked for.
+inline constexpr std::uint64_t kMostNames = 1 << 20;
+
 /// Returns the size of the byte order mark at the front of `text`: 0 where there is none.
 std::size_t order_mark_bytes(bytes_view text) noexcept;
 
 /// Returns the bytes of the header lines at the front of `f`, which has `size` bytes: of as many
-/// lines as options.header_lines says and the file has. An error if a quote in them is not closed.
+/// lines as options.header_lines says and the file has. A byte order mark in front of CSV belongs
+/// to the header, also to one without lines. An error if a quote in the header is not closed.
 base::result<std::uint64_t> find_header(const os::file& f, std::uint64_t size,
                                         const sort_options& options);
 

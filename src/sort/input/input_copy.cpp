@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "os/files/spool.hpp"
 #include "os/memory/buffer.hpp"
 #include "sort/input/header.hpp"
@@ -41,7 +43,11 @@ struct input_copy::scan {
     while (header_lines > 0 && !text.empty()) {
       const std::size_t n = ends.find(text);
       const bytes_view part_of_header = n == 0 ? text : text.first(n);
-      if (options.csv) header.insert(header.end(), part_of_header.begin(), part_of_header.end());
+      if (options.csv && rows == 0) {
+        const bytes_view names =
+            part_of_header.first(std::min(part_of_header.size(), kMostNames - header.size()));
+        header.insert(header.end(), names.begin(), names.end());
+      }
       text = text.subspan(part_of_header.size());
       rows += n != 0;
       header_lines -= n != 0;
@@ -58,7 +64,7 @@ struct input_copy::scan {
   bool is_first = false;           // all of the input is copied, its order mark too
   bool began = false;
   std::uint64_t rows = 0;         // that have ended, the header's included
-  std::vector<std::byte> header;  // of CSV, left out
+  std::vector<std::byte> header;  // first row of CSV, left out; at most kMostNames
 };
 
 base::result<void> input_copy::begin() {
@@ -137,7 +143,7 @@ base::result<void> input_copy::read_header(const std::string& name) {
   header_bytes_ = *n;
   header_of_ = name;
   if (!options_.csv || options_.header_lines == 0) return {};
-  std::vector<std::byte> header(*n);
+  std::vector<std::byte> header(std::min(*n, kMostNames));
   if (auto r = file_.read(header, 0); !r) return r;
   columns_ = column_names(header, options_);
   return {};

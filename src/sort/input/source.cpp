@@ -87,6 +87,7 @@ base::result<void> source::leave_memory(const std::string& directory) {
 source source::over(std::span<const std::byte> bytes) {
   source s;
   s.state_.bytes = bytes.size();
+  s.header_bytes_ = 0;
   s.whole_ = bytes.data();
   return s;
 }

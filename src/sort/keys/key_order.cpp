@@ -171,8 +171,9 @@ std::uint64_t key_order::most_made_bytes(std::uint64_t bytes) const noexcept {
   for (const one& k : keys_) {
     const made_room room = room_of(k.key.kind);
     fixed += room.fixed;
-    if (k.key.last_field == 0) whole += room.of_each;
-    if (k.key.last_field != 0) fields = std::max(fields, room.of_each);
+    const bool to_end = k.key.last_field == 0 && k.key.column.empty();
+    if (to_end) whole += room.of_each;
+    if (!to_end) fields = std::max(fields, room.of_each);
   }
   return fixed + (whole + fields) * bytes;
 }

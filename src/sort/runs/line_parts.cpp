@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kWorthThreads = 1 << 20;  // bytes
 constexpr std::size_t kLeastTarget = 1 << 14;     // entries
+constexpr std::uint64_t kTextOfEntry = 256;       // bytes looked at for each entry, at most
 constexpr std::size_t kAskLines = 4096;  // lines between two checks whether the sort was stopped
 
 /// Text in memory, and where it lies in the input.
@@ -77,6 +78,8 @@ void make_entries(const context& ctx, const text& all, line_part& mine) {
 std::size_t load_lines_by_all(const context& ctx, std::span<entry> target, std::uint64_t& at,
                               std::uint64_t until) {
   const unsigned threads = ctx.plan.sort_threads;
+  // A few entries are no reason to look for lines in all that is left.
+  until = std::min<std::uint64_t>(until, at + target.size() * kTextOfEntry);
   if (threads == 1 || ctx.job.emulation != nullptr || target.size() < kLeastTarget ||
       until < at + kWorthThreads) {
     return 0;
