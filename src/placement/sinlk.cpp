@@ -4,9 +4,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "os/clock.hpp"
@@ -195,13 +197,13 @@ class sinlk::workers {
     const auto& marks = owner_.chosen_.watermarks;
     return share_of(owner_.room(), (marks.low + marks.high) / 2);
   }
-  /// `halvings`: of each count, on the way.
   /// Whether nodes, which may fill holes in pages, leave fast memory below what promotion may fill,
   /// and its pages below the high mark.
   bool may_promote() const noexcept {
     return used_bytes(tier::fast) < full_bytes() &&
            taken_bytes() < share_of(owner_.room(), owner_.chosen_.watermarks.high);
   }
+  /// Begins a visit that halves each count `halvings` times on the way.
   void begin_visit(unsigned halvings) {
     cursor_.clear();
     seen_ = {};
@@ -231,14 +233,14 @@ class sinlk::workers {
   void look_at(migration& batch, const visited_leaf& leaf);
   bool keeps_fast_node(std::span<void* const> path) const noexcept;
   void end_visit();
-  unsigned halvings_due() noexcept;
+  unsigned halvings_due();
   void maintain();
   void work(placed_tree& tree);
   void relieve(placed_tree& tree);
   template <class IsSpent>
   void take_turn(placed_tree& tree, IsSpent is_spent);
   template <class MakeBudget>
-  void look(placed_tree& tree, std::uint64_t now_ns, MakeBudget budget);
+  void look(placed_tree& tree, std::function<std::uint64_t()> now, MakeBudget budget);
   bool is_stopping() const {
     const std::lock_guard lock(state_);
     return stopping_;
@@ -267,7 +269,9 @@ class sinlk::workers {
   std::uint64_t demoted_before_ = 0;
   unsigned halvings_ = 0;
   bool is_visited_ = false, is_in_vain_ = false;
-  std::uint64_t now_ns_ = 0;  // of the look under way
+  // Monotonic, in ns; of the look under way. Before the first look no time passes.
+  std::function<std::uint64_t()> now_ = [] { return std::uint64_t{0}; };
+  bool gave_up_ = false;  // the last look demoted nothing in a visit of all leaves
   std::uint64_t next_turn_ns_ = 0, cooled_until_ns_ = 0;
   std::uint64_t visited_leaves_ = 0;
   sinlk_statistics stats_;
@@ -323,11 +327,17 @@ bool sinlk::workers::visit_batch(placed_tree& tree) {
     visited_leaves_ += leaves;
   }
   const bool is_strained = watermark_.is_strained();
+  // Nodes that leave free no page while this scope is open: their bytes count as gone all the same.
+  const std::uint64_t pages = taken_bytes(), nodes = used_bytes(tier::fast);
+  const auto taken = [pages, nodes] {
+    const std::uint64_t gone = nodes - std::min(nodes, used_bytes(tier::fast));
+    return pages - std::min(pages, gone);
+  };
   const std::uint64_t wanted = waiting_bytes_ + batch.promotion_bytes();
   {
     const stopwatch timed(stats_.used.demotion);
     batch.demote(inside, stats_.now.demote_level, [&] {
-      if (is_strained) return usage() >= owner_.chosen_.watermarks.low;
+      if (is_strained) return taken() >= share_of(owner_.room(), owner_.chosen_.watermarks.low);
       return used_bytes(tier::fast) + wanted > full_bytes();
     });
   }
@@ -370,12 +380,13 @@ bool sinlk::workers::promote_waiting(placed_tree& tree) {
 }
 
 /// How often the cooler's interval has ended since the last visit began: a visit of many leaves
-/// that takes longer makes up for it.
-unsigned sinlk::workers::halvings_due() noexcept {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::digits;
+/// that takes longer makes up for it, but for what would leave too little of a count to rank by.
+unsigned sinlk::workers::halvings_due() {
+  constexpr std::uint64_t kMost = 4;
   const std::uint64_t interval = nanoseconds_of(owner_.chosen_.cooling_ms);
-  if (cooled_until_ns_ == 0) cooled_until_ns_ = now_ns_;
-  const std::uint64_t due = (now_ns_ - cooled_until_ns_) / interval;
+  const std::uint64_t now = now_();
+  if (cooled_until_ns_ == 0) cooled_until_ns_ = now;
+  const std::uint64_t due = (now - cooled_until_ns_) / interval;
   cooled_until_ns_ += due * interval;
   return static_cast<unsigned>(std::min(due, kMost));
 }
@@ -427,7 +438,8 @@ void sinlk::workers::relieve(placed_tree& tree) {
     const bool is_whole = step(tree);
     sync::reclaim_ready();  // what was demoted takes its place in fast memory until then
     maintain();
-    if (is_whole && is_in_vain_) return;
+    gave_up_ = is_whole && is_in_vain_;
+    if (gave_up_) return;
   }
 }
 
@@ -445,22 +457,25 @@ void sinlk::workers::take_turn(placed_tree& tree, IsSpent is_spent) {
 /// Looks at the marks, and takes a turn if it is due, until what `budget` makes says that it is
 /// spent.
 template <class MakeBudget>
-void sinlk::workers::look(placed_tree& tree, std::uint64_t now_ns, MakeBudget budget) {
+void sinlk::workers::look(placed_tree& tree, std::function<std::uint64_t()> now,
+                          MakeBudget budget) {
   const std::lock_guard alone(moving_);
-  now_ns_ = now_ns;
+  now_ = std::move(now);
+  gave_up_ = false;
   is_woken_.store_release(false);
   maintain();
   relieve(tree);
-  if (now_ns >= next_turn_ns_) {
+  if (const std::uint64_t begin = now_(); begin >= next_turn_ns_) {
     take_turn(tree, budget());
-    next_turn_ns_ = now_ns + nanoseconds_of(owner_.chosen_.trigger_ms);
+    next_turn_ns_ = begin + nanoseconds_of(owner_.chosen_.trigger_ms);
   }
   publish();
 }
 
 void sinlk::workers::look_once(placed_tree& tree, std::uint64_t now_ns, std::uint64_t leaves) {
-  look(tree, now_ns,
-       [&] { return [this, end = visited_leaves_ + leaves] { return visited_leaves_ >= end; }; });
+  look(
+      tree, [now_ns] { return now_ns; },
+      [&] { return [this, end = visited_leaves_ + leaves] { return visited_leaves_ >= end; }; });
 }
 
 void sinlk::workers::work(placed_tree& tree) {
@@ -478,10 +493,12 @@ void sinlk::workers::work(placed_tree& tree) {
       const auto rest =
           std::chrono::nanoseconds(std::min(until_turn, nanoseconds_of(chosen.watermark_ms)));
       std::unique_lock lock(state_);
-      wake_.wait_for(lock, rest, [this] { return stopping_ || is_woken_.load_acquire(); });
+      // No allocation wakes a thread that has found nothing to demote: it waits for its interval.
+      wake_.wait_for(lock, rest,
+                     [this] { return stopping_ || (is_woken_.load_acquire() && !gave_up_); });
       if (stopping_) return;
     }
-    look(tree, os::monotonic_ns(), budget);
+    look(tree, os::monotonic_ns, budget);
   }
 }
 
