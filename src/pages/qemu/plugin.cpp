@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -137,14 +139,26 @@ void on_exit(qemu_plugin_id_t, void*) {
   if (observed) enter(kEnding);
 }
 
+/// Copies the text at `from` of the program, which the kernel has not looked at yet: nothing where
+/// no memory is.
+template <std::size_t kSize>
+void copy_text(std::uint64_t from, char (&to)[kSize]) {
+  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t in_page = std::min<std::uint64_t>(kPage - from % kPage, kSize - 1);
+  const iovec target{to, kSize - 1};
+  const auto there = [](std::uint64_t address) { return const_cast<void*>(at(address)); };
+  const iovec parts[] = {{there(from), in_page}, {there(from + in_page), kSize - 1 - in_page}};
+  const ssize_t copied = ::process_vm_readv(::getpid(), &target, 1, parts, 2, 0);
+  to[std::max<ssize_t>(copied, 0)] = '\0';
+}
+
 void on_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::uint64_t a1,
              std::uint64_t a2, std::uint64_t a3, std::uint64_t, std::uint64_t, std::uint64_t,
              std::uint64_t, std::uint64_t) {
   if (!observed) return;
   calls[vcpu % kCounters] = {.number = number, .arguments = {a1, a2, a3}};
   if (number != kExecve && number != kExecveat) return;
-  std::snprintf(shared->executed, sizeof shared->executed, "%s",
-                static_cast<const char*>(at(number == kExecve ? a1 : a2)));
+  copy_text(number == kExecve ? a1 : a2, shared->executed);
   shared->acknowledged.store_release(kStarting);
   enter(kExecuting);
 }

@@ -150,13 +150,14 @@ base::result<void> qemu_source::spawn(const std::vector<std::string>& words,
 
 qemu_source::~qemu_source() {
   if (pid_ == 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  if (::kill(pid_, SIGKILL) == 0) ::waitpid(pid_, nullptr, 0);
 }
 
 bool qemu_source::has_ended() {
   if (pid_ == 0) return true;
-  if (::waitpid(pid_, &status_, WNOHANG) != pid_) return false;
+  const pid_t ended = ::waitpid(pid_, &status_, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return false;
+  if (ended < 0) status_ = 0;  // the system has reaped it, since SIGCHLD was ignored at the start
   pid_ = 0;
   image_age_seconds_ = seconds(clock::now() - image_read_);
   return true;
@@ -172,7 +173,7 @@ bool qemu_source::list_regions() {
   wake(shared().regions_asked);
   const auto until = clock::now() + kAnswerWait;
   while (shared().regions_told.load_acquire() != asked) {
-    if (clock::now() > until || has_ended()) return false;
+    if (clock::now() > until || has_ended() || was_replaced()) return false;
     std::this_thread::sleep_for(milliseconds(1));
   }
   return true;
@@ -252,7 +253,9 @@ int qemu_source::finish(const requests& asked) {
   if (pid_ != 0) ::kill(pid_, SIGTERM);
   const auto until = clock::now() + kEndWait;
   while (pid_ != 0 && !wait_for_end()) {
-    if (clock::now() > until) ::kill(pid_, SIGKILL);
+    if (clock::now() <= until) continue;
+    // A program that has gained other rights (by exec of sudo, say) runs on by itself.
+    if (::kill(pid_, SIGKILL) != 0 && errno == EPERM) pid_ = 0;
   }
   if (WIFEXITED(status_)) return WEXITSTATUS(status_);
   return asked_to_end_ ? 0 : 128 + WTERMSIG(status_);
