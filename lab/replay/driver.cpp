@@ -154,7 +154,9 @@ class worker {
     } else {
       return clock::now();
     }
-    const auto due = start + std::chrono::nanoseconds(static_cast<std::int64_t>(due_s * 1e9));
+    constexpr double kMostSeconds = 1e9;  // of nanoseconds that a time point holds
+    const auto due = start + std::chrono::nanoseconds(
+                                 static_cast<std::int64_t>(std::min(due_s, kMostSeconds) * 1e9));
     while (!shared_.stop.load_relaxed() && due - clock::now() > kWatchEvery) {
       std::this_thread::sleep_for(kWatchEvery);
     }
@@ -184,7 +186,8 @@ class worker {
     const traces::request& next = trace.request();
     const std::uint32_t bytes = trace.value_size();
     if (store_expires_) {
-      const double ttl_ms = next.ttl_s * 1e3 / asked_.speed;
+      constexpr double kMostMs = 1e15;
+      const double ttl_ms = std::min(next.ttl_s * 1e3 / asked_.speed, kMostMs);
       return store_.set(trace.key(), bytes,
                         next.ttl_s == 0 ? 0 : std::max<std::uint64_t>(1, std::llround(ttl_ms)));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -64,7 +65,10 @@ class binary_source final : public source {
       const oracle_record made = decode_oracle(*record);
       number = made.object;
       to.time_us = std::uint64_t{made.time} * 1'000'000;
-      to.value_size = made.size;
+      to.value_size = std::min(made.size, kMostValueBytes);
+      if (made.size > kMostValueBytes) {
+        malformed_.add(given_, fmt::format("its size is {}, over 512 MiB", made.size));
+      }
     } else {
       number = decode_number(*record, how_);
     }

@@ -13,7 +13,6 @@ namespace isotherm::traces {
 namespace {
 
 constexpr std::size_t kMostFields = 64;
-constexpr std::uint32_t kMostValue = std::uint32_t{512} << 20;
 constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 20, kMostRepeats = 1'000'000'000;
 constexpr double kMostTimeUs = 1e18;
 
@@ -121,9 +120,9 @@ std::string_view read_field(column meaning, std::string_view text, row& to, numb
       first.key = text;
       return text.empty() ? "key" : "";
     case column::key_size:
-      return read_number(text, 0u, kMostValue, first.key_size) ? "" : "size of a key";
+      return read_number(text, 0u, kMostValueBytes, first.key_size) ? "" : "size of a key";
     case column::value_size:
-      return read_number(text, 0u, kMostValue, first.value_size) ? "" : "size of a value";
+      return read_number(text, 0u, kMostValueBytes, first.value_size) ? "" : "size of a value";
     case column::operation: {
       const auto kind = parse_operation(text);
       if (kind) first.kind = *kind;

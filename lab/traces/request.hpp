@@ -15,6 +15,9 @@ std::string_view name_of(operation kind) noexcept;
 /// (GET_LEASE ...), RocksDB's (put, seek), R and W, and SCSI's codes 28, 88, 2a and 8a.
 std::optional<operation> parse_operation(std::string_view word) noexcept;
 
+/// The most bytes of a key or a value, as in Redis.
+inline constexpr std::uint32_t kMostValueBytes = std::uint32_t{512} << 20;
+
 /// One request. Zero stands for a number that the trace does not tell.
 struct request {
   std::uint64_t time_us = 0;  ///< microseconds since the moment from which the trace counts
