@@ -141,7 +141,7 @@ tidy: tidy-runtime tidy-store tidy-tools ## clang-tidy over src/ and lab/ (in tu
 
 tidy-runtime: TIDIED = src/(base|os|sync|heap|guide|collector|live)
 tidy-store: TIDIED = src/(placement|index|store|server|tool|top)
-tidy-tools: TIDIED = src/(device|sort|cli)|lab
+tidy-tools: TIDIED = src/(device|sort|pages|cli)|lab
 
 # Nothing has to be built.
 tidy-runtime tidy-store tidy-tools:
