@@ -82,6 +82,7 @@ hot_pages find_hot_pages(placement::placed_tree& tree, const visit_counter& coun
     by_address[page].push_back(each.counts.visits);
   }
   std::vector<page_visits> pages;
+  pages.reserve(by_address.size());
   for (auto& [address, visits] : by_address) pages.push_back(std::move(visits));
   std::ranges::sort(pages, std::greater(),
                     [](const page_visits& page) { return std::pair(sum_of(page), page); });

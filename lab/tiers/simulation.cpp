@@ -63,22 +63,23 @@ class request_source {
   }
   bool draws_ages() const noexcept { return chooser_->draws_ages(); }
   void move_hot_region() {
-    keys_by_.hotspot_at = std::fmod(*keys_by_.hotspot_at + kShift, 1.0);
+    keys_by_.hotspot_at = std::fmod(keys_by_.hotspot_at.value_or(0) + kShift, 1.0);
     ++seed_;
     begin_stream();
   }
   /// First key of the hot region and number of keys in it.
   std::pair<std::uint64_t, std::uint64_t> hot_region() const noexcept {
-    return {static_cast<std::uint64_t>(*keys_by_.hotspot_at * static_cast<double>(keys_)),
-            workload::hot_keys_of(keys_by_, keys_)};
+    return {
+        static_cast<std::uint64_t>(keys_by_.hotspot_at.value_or(0) * static_cast<double>(keys_)),
+        workload::hot_keys_of(keys_by_, keys_)};
   }
   bool has_hot_region() const noexcept { return keys_by_.hotspot_at.has_value(); }
   void skip(std::uint64_t requests) { stream_->skip(requests / workload::kBatch); }
 
  private:
   void begin_stream() {
-    chooser_.emplace(keys_by_, keys_);
-    stream_.emplace(requests_.shares, *chooser_, seed_, 0);
+    chooser_ = std::make_unique<workload::key_chooser>(keys_by_, keys_);
+    stream_ = std::make_unique<workload::request_stream>(requests_.shares, *chooser_, seed_, 0);
     at_ = batch_.size();
   }
 
@@ -86,8 +87,8 @@ class request_source {
   workload::key_choice keys_by_;
   const std::uint64_t keys_;
   std::uint64_t seed_;
-  std::optional<workload::key_chooser> chooser_;
-  std::optional<workload::request_stream> stream_;
+  std::unique_ptr<workload::key_chooser> chooser_;
+  std::unique_ptr<workload::request_stream> stream_;
   std::vector<workload::request> batch_ = std::vector<workload::request>(workload::kBatch);
   std::size_t at_ = 0;
 };

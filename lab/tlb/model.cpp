@@ -9,8 +9,8 @@ double translation_cycles(std::uint64_t accesses, std::uint64_t pages,
 }
 
 std::uint64_t hot_scenario::hot_objects() const noexcept {
-  const auto objects = static_cast<double>(region_bytes / object_bytes);
-  return static_cast<std::uint64_t>(hot_share * objects);
+  const std::uint64_t objects = region_bytes / object_bytes;
+  return static_cast<std::uint64_t>(hot_share * static_cast<double>(objects));
 }
 
 std::uint64_t hot_scenario::clustered_pages() const noexcept {

@@ -106,6 +106,7 @@ class measurement {
   template <class Told>
   void run_round(base::random& random, Told&& told) {
     std::vector<side*> turns;
+    turns.reserve(sides_.size());
     for (side& each : sides_) turns.push_back(&each);
     std::ranges::shuffle(turns, random);
     for (side* each : turns) {

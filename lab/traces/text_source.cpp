@@ -45,9 +45,11 @@ class text_source final : public source {
       const auto line = bytes_.line();
       if (!line && given_ == 0 && malformed_.count == 0) return std::unexpected(line.error());
       if (!line) malformed_.add(lines_ + 1, line.error().message);
-      if (!line || !*line) return end();
+      if (!line) return end();
+      const auto& there = *line;
+      if (!there) return end();
       ++lines_;
-      const auto& [text, is_too_long] = **line;
+      const auto& [text, is_too_long] = *there;
       if (is_too_long) {
         malformed_.add(lines_, "it is longer than 1 MiB");
       } else if (!text.empty()) {

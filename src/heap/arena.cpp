@@ -64,7 +64,7 @@ template <class T>
 T read_control(const std::string& name) {
   T value{};
   std::size_t bytes = sizeof value;
-  return mallctl(name.c_str(), &value, &bytes, nullptr, 0) == 0 ? value : T{};
+  return mallctl(name.c_str(), static_cast<void*>(&value), &bytes, nullptr, 0) == 0 ? value : T{};
 }
 
 }  // namespace

@@ -161,6 +161,7 @@ base::result<sort_report> sort_files(const std::vector<std::string>& inputs,
                                      const std::string& output, const sort_options& options) {
   try {
     std::vector<std::string> paths;
+    paths.reserve(inputs.size());
     for (const std::string& input : inputs) paths.push_back(os::spelled_out(input, STDIN_FILENO));
     return sort_to(paths, os::link_target(os::spelled_out(output, STDOUT_FILENO)), options);
   } catch (const std::exception& thrown) {

@@ -53,6 +53,7 @@ const cluster kCluster23 = {.name = "twitter-23",
 template <class Thing>
 std::vector<double> weights_of(const std::vector<std::pair<Thing, double>>& of) {
   std::vector<double> weights;
+  weights.reserve(of.size());
   for (const auto& each : of) weights.push_back(each.second);
   return weights;
 }

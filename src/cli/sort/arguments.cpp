@@ -60,10 +60,8 @@ void add_method_options(command c, sort_options& o) {
         "profile of `device probe`, or an emulated device: emu:pmem, emu:bd@1/8, ...");
 }
 
-/// Reads the names of inputs that --files0-from tells of.
-std::vector<std::string> named_inputs(const sort_arguments& a) {
-  if (!a.inputs.empty()) refuse_words("--files0-from names the inputs: name no others");
-  const std::string& from = *a.names;
+/// Reads the names of inputs from the file that --files0-from names.
+std::vector<std::string> named_inputs(const std::string& from) {
   std::ifstream in(os::spelled_out(from, STDIN_FILENO), std::ios::binary);
   std::vector<std::string> names;
   for (std::string name; std::getline(in, name, '\0');) {
@@ -134,7 +132,8 @@ void understand_order(sort_arguments& a) {
 void understand(sort_arguments& a) {
   auto& o = a.options;
   understand_order(a);
-  if (a.names) a.inputs = named_inputs(a);
+  if (a.names && !a.inputs.empty()) refuse_words("--files0-from names the inputs: name no others");
+  if (a.names) a.inputs = named_inputs(*a.names);
   if (a.inputs.empty()) a.inputs.emplace_back("-");
   if (!a.check.empty() && a.check != "diagnose-first") {
     a.check_silently = true;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/check.hpp"
 #include "os/faults.hpp"
 #include "os/files/failure.hpp"
 #include "os/files/paths.hpp"
@@ -203,6 +204,7 @@ base::result<void> file::read(std::span<std::byte> target, std::uint64_t offset)
 }
 
 base::result<void> file::append(std::span<const std::byte> source) const {
+  ISO_CHECK(in_order_.has_value(), "only a file that is written in order takes more at its end");
   while (!source.empty()) {
     if (in_order_->stop.stop_requested()) {
       return std::unexpected(

@@ -121,7 +121,9 @@ class structure {
     record* const found = node_->value;
     return [found] { return found->a; };
   }
-  void pointer_to_lambda() { getter_ = [](node* at) -> record* { return at->value; }; }
+  void pointer_to_lambda() {
+    getter_ = [](node* at) -> record* { return at->value; };
+  }
   void from_pinned() {
     const auto found = pin();
     everybodys = found.get();
@@ -141,8 +143,8 @@ class structure {
     numbers.push_back(found->a);
     each([&](const record& at) { sum += at.a; });
     std::thread([&] { sum += found->a; }).join();
-    return sum + (*perhaps)->a + static_cast<int>(text.size() + copy.size() +
-                                                  std::strlen(found->text));
+    return sum + (*perhaps)->a +
+           static_cast<int>(text.size() + copy.size() + std::strlen(found->text));
   }
 
  private:

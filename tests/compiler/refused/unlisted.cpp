@@ -46,7 +46,7 @@ class structure {
   void atomic() { shared = static_cast<record*>(node_->value); }
   void builtin() { __atomic_store_n(&everybodys, static_cast<record*>(node_->value), 0); }
   void new_pointer() { list = new (record*)(node_->value); }
-  void new_array() { list = new record* [1] { node_->value }; }
+  void new_array() { list = new record*[1]{node_->value}; }
   void over_it() { everybodys = new (static_cast<record*>(node_->value)) record{}; }
   record* by_pointer_to_pointer() {
     record* found = node_->value;
@@ -89,7 +89,7 @@ class structure {
     return many[a];
   }
   int& by_member_pointer() {
-    constexpr int record::*where = &record::a;
+    constexpr int record::* where = &record::a;
     return node_->value->*where;
   }
 
