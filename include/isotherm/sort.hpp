@@ -93,7 +93,7 @@ enum class key_kind {
 };
 
 /// A key of lines: from one place to another, both counted from 1. Without a separator, fields are
-/// separated by the empty text between a blank and what is no blank before it. Of CSV, a key is the
+/// separated by the empty text between a blank and what is no blank before it. A key of CSV is the
 /// contents of a column, without its quotes: last_field is first_field, and first_char is 1; or,
 /// with last_field 0, the text from a column to the end of the row.
 struct sort_key {

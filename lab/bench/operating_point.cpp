@@ -57,7 +57,7 @@ double uses_of(const workload::mix& shares) noexcept {
   return (100 + shares.multiget * (workload::kMultiget - 1.0)) / 100;
 }
 
-/// Each thread uses a run of neighbours, from a place that is drawn: the chance of a record to lie
+/// Every thread uses a run of neighbours, from a place that is drawn: the chance of a record to lie
 /// in none of the runs. An order by key fills its pages with used records.
 operating_point of_sequential(const bench_plan& plan, double uses) noexcept {
   const double keys = static_cast<double>(plan.load.keys);

@@ -13,9 +13,9 @@
 
 namespace isotherm::lab {
 
-/// What a search visits. An entry leads from a leaf of `btree-occ` to a key and its value, and
-/// moves with its leaf; the leaf of `art` is such an entry itself. A record is a key and its value,
-/// which are fetched at once and lie in neither tier.
+/// The kinds of objects that a search visits. An entry leads from a leaf of `btree-occ` to a key
+/// and its value, and moves with its leaf; the leaf of `art` is such an entry itself. A record is a
+/// key and its value, which are fetched at once and lie in neither tier.
 enum class visited : std::uint8_t { inner, leaf, entry, record };
 inline constexpr std::size_t kVisitedKinds = 4;
 const char* name_of(visited kind) noexcept;
@@ -24,7 +24,7 @@ const char* name_of(visited kind) noexcept;
 inline constexpr std::array<std::uint64_t, 4> kCacheMib = {0, 2, 8, 32};
 inline constexpr std::size_t kCaches = kCacheMib.size();
 
-/// Of one kind of object, or of a sum of kinds, by tier: [0] fast, [1] slow.
+/// Counts of one kind of object, or of a sum of kinds, by tier: [0] fast, [1] slow.
 struct visit_tally {
   std::array<std::uint64_t, 2> visits{};
   std::array<std::array<std::uint64_t, 2>, kCaches> misses{};

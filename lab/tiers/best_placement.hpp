@@ -14,7 +14,7 @@ namespace isotherm::lab {
 void place_best(placement::placed_tree& tree, const visit_counter& counts, std::uint64_t room,
                 visit_tally& sum);
 
-/// Of the pages of nodes with the most visits, 1% of all, the means of: the share of a page's
+/// Means over the 1% of the pages of nodes that have the most visits: the share of a page's
 /// visits that its most visited node takes, the upper quartile of its nodes' visits, and its nodes
 /// (SINLK, figure 5). A node counts for the page where it begins.
 struct hot_pages {

@@ -51,7 +51,7 @@ json timeless(const json& details) {
   return kept;
 }
 
-/// So that the same seed gives the same text.
+/// Removes the date, so that the same seed gives the same text.
 json dateless(json origin) {
   origin.erase("date");
   return origin;

@@ -1,4 +1,4 @@
-// What a simulated run found, as JSON objects and as lines of a table.
+// Results of a simulated run, as JSON objects and as lines of a table.
 #pragma once
 
 #include <nlohmann/json.hpp>

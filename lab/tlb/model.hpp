@@ -6,7 +6,7 @@
 
 namespace isotherm::lab {
 
-/// What a look-up in the TLB and a walk of the page table cost, in cycles. The defaults are the
+/// Cycles of a look-up in the TLB and of a walk of the page table. The defaults are the
 /// paper's, for an Intel Cascade Lake.
 struct translation_costs {
   double hit_cycles = 4;           ///< of each access

@@ -1,4 +1,4 @@
-// What isotherm bench tlb found, as one JSON object and as a table.
+// Results of isotherm bench tlb, as one JSON object and as a table.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -48,7 +48,7 @@ struct spread {
 /// Requires: `samples` is not empty.
 spread spread_of(std::vector<double> samples);
 
-/// What was measured of one layout in pages of one size, with one kind of access.
+/// Measurements of one layout in pages of one size, with one kind of access.
 struct tlb_row {
   double hot_share = 0;
   std::uint64_t hot_objects = 0;

@@ -22,7 +22,7 @@ class Order(typing.TypedDict, total=False):
     klv: bool
     """Records are a key, a 4-byte little-endian length, and a value of that length."""
     key: str | Sequence[str]
-    """Of lines, keys as -k of sort has them ('2,2n'); of records, a number ('u64,le', 'f32,be')."""
+    """Keys: of lines as -k of sort has them ('2,2n'); of records, a number ('u64,le', 'f32,be')."""
     key_size: int
     """Bytes of the key of a record (10)."""
     key_offset: int
@@ -36,7 +36,7 @@ class Order(typing.TypedDict, total=False):
     stable: bool
     """Lines with equal keys keep their order; records always do."""
     seed: int
-    """Of keys in random order ('R')."""
+    """Seed of keys in random order ('R')."""
     memory: int | str
     """Bytes that the sort may take beside what the interpreter holds: a number, or '500mb' or
     '2gb'; at least 32 MiB. Without it, half of what is available."""
@@ -48,9 +48,9 @@ class Options(Order, total=False):
     """All options of sort_file() and plan()."""
 
     header: int
-    """So many first lines stay in front."""
+    """Number of first lines that stay in front."""
     unique: bool
-    """Of records with equal keys the first is written."""
+    """Write only the first of records with equal keys."""
     count: bool
     """Write each key once, with the number of its records."""
     top: int

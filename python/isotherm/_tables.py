@@ -1,6 +1,6 @@
 """Files of tables, Parquet, Arrow's IPC format and CSV, also larger than memory.
 
-A file that fits is read, sorted and written. Of a larger one a sample of the keys is taken first,
+A file that fits is read, sorted and written. A sample of the keys of a larger one is taken first,
 which cuts the order into parts that fit. Then the rows are read once more and go, each to its part,
 into temporary files; and the parts are sorted and written one after the other. The rows of a part
 whose keys are all equal are in order already, so that no number of equal keys is too much.

@@ -1,4 +1,4 @@
-"""What a storage device can do."""
+"""Measures a storage device."""
 
 from __future__ import annotations
 

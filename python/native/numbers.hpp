@@ -25,7 +25,7 @@ constexpr Bits infinity() noexcept {
 template <class Bits>
 inline constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
 
-/// Returns the number with these bits. Of NaN, the sign is lost.
+/// Returns the number with these bits. NaN loses its sign.
 template <class Bits>
 constexpr Bits ordered(number kind, Bits bits) noexcept {
   switch (kind) {

@@ -16,7 +16,7 @@ void watched_call::watch(sort_options& options) {
   };
 }
 
-// Of one step only the last report counts: Python may be slower than the sort.
+// Only the last report of a step counts: Python may be slower than the sort.
 void watched_call::report(std::string step, std::uint64_t done, std::uint64_t total) {
   const std::lock_guard guard(lock_);
   if (events_.empty() || events_.back().step != step) events_.push_back({std::move(step), 0, 0});

@@ -113,7 +113,7 @@ class sizes_by_mapping {
   }
 
  private:
-  /// Each resident range lies in one mapping, as read_resident() returns them.
+  /// Adds the resident ranges. Every range lies in one mapping, as read_resident() returns them.
   void add_resident() {
     ascending_search<mapping> mappings(image_.mappings);
     for (const resident_range& r : image_.resident) {

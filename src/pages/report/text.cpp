@@ -86,7 +86,7 @@ void print_utilization(text_end out, const window_report& w) {
                  in.name, in(w.huge.capacity), in.name);
   if (w.resident_in_huge == 0) return;
   fmt::format_to(out,
-                 "Of what it holds, {:.1f} {} lie in real pages of 2 MiB; with each page at its "
+                 "{:.1f} {} of what it holds lie in real pages of 2 MiB; with each page at its "
                  "real size, {:.1f}%\nof the touched pages' capacity was used.\n",
                  in(w.resident_in_huge), in.name, 100 * w.real.utilization());
 }

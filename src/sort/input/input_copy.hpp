@@ -28,7 +28,7 @@ class input_copy {
              std::size_t inputs)
       : options_(options), directory_(directory), room_(room), several_(inputs > 1) {}
   base::result<void> begin();
-  /// Appends all that `in` gives, the input called `name`. Of several inputs, the first that is not
+  /// Appends all that `in` gives, the input called `name`. The first of several inputs that is not
   /// empty gives the header, and the others' headers are left out. An error if records of a fixed
   /// size are cut, a quote is not closed, or a header has other columns than the first.
   base::result<void> append(input_reader& in, const std::string& name, last_record end);

@@ -29,8 +29,8 @@ inline std::size_t find_byte(bytes_view text, std::size_t from, std::byte b) noe
              : static_cast<std::size_t>(static_cast<const std::byte*>(found) - text.data());
 }
 
-/// Finds a column, counted from 1, as it stands in `row`, with its quotes. Of a row with fewer
-/// columns, the empty text at its end.
+/// Finds a column, counted from 1, as it stands in `row`, with its quotes. A row with fewer
+/// columns gives the empty text at its end.
 part find_column(bytes_view row, unsigned column, std::byte delimiter);
 /// Finds all columns from one on, with the delimiters between them.
 part find_columns_from(bytes_view row, unsigned column, std::byte delimiter);
