@@ -26,8 +26,11 @@ struct figure_of : figure {
   Value (*get)(const Source&);
 };
 
-/// Reads a member of a source, for figure_of::get.
-template <auto member>
-inline constexpr auto kMember = [](const auto& source) noexcept { return source.*member; };
+/// Reads a member of a source, for figure_of::get. A function, since gcc 12 makes no pointer of a
+/// generic lambda in a variable template.
+template <auto member, class Source>
+constexpr auto kMember(const Source& source) noexcept {
+  return source.*member;
+}
 
 }  // namespace isotherm::base
