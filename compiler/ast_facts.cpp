@@ -121,7 +121,7 @@ bool are_there(const ClassTemplateDecl* made) {
 }
 
 bool reach::knows(const CXXRecordDecl* record) {
-  // Where there is no marked field yet none is reached.
+  // Before the first marked field no type reaches one.
   if (marked_ == nullptr) marked_ = template_of_ours(record->getASTContext(), "marked");
   if (!are_there(marked_)) return false;
   if (record->hasDefinition()) record = record->getDefinition();

@@ -1,4 +1,4 @@
-// What the syntax tree says of types and functions.
+// Facts about types and functions, from the syntax tree.
 #pragma once
 
 #include <initializer_list>
@@ -66,8 +66,8 @@ standing standing_of(const clang::FunctionDecl* function);
 /// Whether whoever calls `function` need not be in a scope. False of none.
 bool is_entry(const clang::FunctionDecl* function);
 
-/// What `method` may be called as by somebody who has no scope: itself, or what it overrides. Null:
-/// by nobody.
+/// Returns the method as which a caller without a scope may call `method`: itself, or one that it
+/// overrides. Null: no such caller reaches it.
 const clang::CXXMethodDecl* called_outside_as(const clang::CXXMethodDecl* method);
 
 /// Whether `function` is of namespace std and has one of these names. False of none.

@@ -1,4 +1,4 @@
-// What the attributes tell the rest of the front end.
+// The attributes of declarations, as the rest of the front end asks for them.
 #pragma once
 
 namespace isotherm::compiler {

@@ -149,7 +149,7 @@ static bool takes_bytes(const FunctionDecl* callee, unsigned index) {
       !(target->isVoidType() || target->isAnyCharacterType() || target->isStdByteType())) {
     return false;
   }
-  // What threads and their memory have for them is passed on.
+  // These hand their argument on to a thread, or keep it for one.
   if (llvm::is_contained({"pthread_create", "pthread_setspecific"}, callee->getName())) {
     return false;
   }

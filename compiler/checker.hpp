@@ -1,4 +1,4 @@
-// What one function must not do with guides themselves: their words and their nodes.
+// Rules for guides themselves, their words and their nodes, within one function.
 #pragma once
 
 #include "complaints.hpp"

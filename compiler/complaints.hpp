@@ -23,7 +23,7 @@ class complaints {
              llvm::ArrayRef<clang::FixItHint> fixes = {}) {
     say(clang::DiagnosticsEngine::Error, where, text, fixes);
   }
-  /// As error(), of a guide: with a note that points to the mark.
+  /// Reports an error about a guide, with a note that points to its mark.
   void error(clang::SourceRange where, const std::string& text, const clang::ValueDecl* guide,
              llvm::ArrayRef<clang::FixItHint> fixes = {});
   /// Adds to what has been said a note of `where`.
@@ -35,7 +35,7 @@ class complaints {
   std::string text_of(clang::QualType type) const {
     return type.getAsString(context_.getPrintingPolicy());
   }
-  /// As the source has it.
+  /// Returns the text of the source.
   std::string text_of(clang::SourceRange range) const;
   /// `text` for the place of `replaced`, with a space where a word follows directly.
   std::string in_place_of(clang::SourceRange replaced, const std::string& text) const;

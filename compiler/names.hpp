@@ -1,4 +1,4 @@
-// What the front end writes on declarations, as clang::annotate, and the pass reads there.
+// Words that the front end writes on declarations, as clang::annotate, and that the pass reads.
 #pragma once
 
 namespace isotherm::compiler {
@@ -20,12 +20,13 @@ inline constexpr char kGives[] = "isotherm::gives";
 inline constexpr char kCallsInside[] = "isotherm::calls_inside";
 /// [[isotherm::untouched]], and functions that system headers declare: touches no guide.
 inline constexpr char kUntouched[] = "isotherm::untouched";
-/// Of namespace std, and not of the standard library's headers: has no scope of its own, and is
-/// seen through. Those of the library are known by their symbols.
+/// Marks a function of namespace std that the standard library's headers do not declare: it has no
+/// scope of its own, and is seen through. Functions of the library are known by their symbols.
 inline constexpr char kTransparent[] = "isotherm::transparent";
-/// Of namespace isotherm: opens what scopes it needs.
+/// Marks a function of namespace isotherm that opens the scopes it needs.
 inline constexpr char kRuntime[] = "isotherm::runtime";
-/// Of namespace isotherm, and whoever calls it holds an object's address (guide/marked.hpp).
+/// Marks a function of namespace isotherm whose caller holds an object's address
+/// (guide/marked.hpp).
 inline constexpr char kTouch[] = "isotherm::touch";
 /// On a field that has been made a guide.
 inline constexpr char kGuide[] = "isotherm::guide";

@@ -1,4 +1,4 @@
-// What -fplugin-arg-isotherm-NAME asks for.
+// Options of the plugin, -fplugin-arg-isotherm-NAME.
 #pragma once
 
 #include <string>

@@ -143,21 +143,21 @@ void touching::look_at(Function& function) {
   if (facts.knows && facts.calls_unknown) facts.touches = true;
 }
 
-/// Of a function that is only declared here, and may touch: whether it leaves the scope to whoever
-/// calls it.
+/// Returns whether a function that is only declared here, and may touch, leaves the scope to its
+/// caller.
 bool touching::has_no_scope(const Function& callee) const {
   return has_mark(&callee, kTransparent) ||
          (has_mark(&callee, kInside) && (has_mark(&callee, kKnows) || has_mark(&callee, kGives)));
 }
 
-/// Of a function that is only declared here.
+/// Returns whether a function that is only declared here is known to touch nothing.
 bool touching::is_known_harmless(const Function& callee) const {
   if (has_mark(&callee, kUntouched) || has_mark(&callee, kRuntime)) return true;
   if (has_mark(&callee, kPublic)) return true;  // an entry
   if (has_no_scope(callee)) return false;
   if (is_of_std(callee.getName())) return true;  // is in the standard library
-  // What compilers call by themselves: new and delete of single objects and of arrays, the wrappers
-  // of thread-local variables, and the language's runtime, whose names are reserved.
+  // Functions that compilers call by themselves: new and delete of single objects and of arrays,
+  // the wrappers of thread-local variables, and the language's runtime, whose names are reserved.
   const StringRef name = callee.getName();
   constexpr StringRef kPrefixes[] = {"_Znw", "_Zna", "_Zdl", "_Zda", "_ZTW", "__"};
   return name == "_Unwind_Resume" ||
@@ -217,8 +217,8 @@ bool touching::is_used_in_scopes_only(Function* function) const {
 }
 
 void touching::find_scopes() {
-  // What other files call too has a scope, since who knows what calls it there. Of an inline
-  // function each file has one for itself (scopes.cpp).
+  // A function that other files may call has a scope, since its callers there are not known. An
+  // inline function has one in every file (scopes.cpp).
   for (auto& [function, facts] : facts_) {
     facts.is_covered =
         !facts.is_entry && (function->hasLocalLinkage() || function->hasLinkOnceLinkage());

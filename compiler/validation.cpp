@@ -80,8 +80,8 @@ struct finder : RecursiveASTVisitor<finder> {
   std::vector<std::pair<const ValueDecl*, const Expr*>> initialized;  // outside of functions
 };
 
-/// Where the header is included, objects that are compiled without the plugin do not link with
-/// those compiled with it.
+/// Checks that isotherm/compiler.hpp is included: through it, objects that are compiled without the
+/// plugin do not link with those compiled with it.
 void check_includes(ASTContext& context, const std::vector<const FieldDecl*>& marked,
                     const including_files& including, complaints& complain) {
   if (!including.are_known) return;
@@ -129,7 +129,7 @@ void add_returning(functions& into, const FunctionDecl* function) {
   }
 }
 
-/// Of a function that is defined elsewhere: what it returns may be an address, by its type.
+/// Notes a function that is defined elsewhere and that may, by its type, return an address.
 void look_at_declared(functions& into, const FunctionDecl* function,
                       llvm::ArrayRef<QualType> held) {
   const standing stands = standing_of(function);
@@ -204,7 +204,7 @@ void validate(ASTContext& context, const including_files& including, const optio
   check_fields(found, complain);
   functions all(context);
   find_functions(found, all);
-  // What comes from a precompiled header was checked when that was made.
+  // Functions of a precompiled header were checked when it was made.
   for (const FunctionDecl* function : found.functions) {
     if (function->isFromASTFile()) continue;
     check_function(function, complain, chosen);

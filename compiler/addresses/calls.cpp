@@ -40,7 +40,8 @@ llvm::SmallVector<argument, 4> arguments_of(const Expr* call) {
   return found;
 }
 
-/// Of the C library and the system's calls: keep nothing, and return, if anything, their arguments.
+/// Returns whether `callee` belongs to the C library or the system's calls, and is known to keep no
+/// argument and to return nothing but its arguments.
 static bool is_known_system_function(const FunctionDecl* callee) {
   const IdentifierInfo* const name = callee->getIdentifier();
   if (name == nullptr) return false;
@@ -164,7 +165,7 @@ static bool may_change(const argument& each, const FunctionDecl* callee) {
          !type->getPointeeType().isConstQualified();
 }
 
-/// What is written to by way of `to`: of std::tie(...) each of its arguments.
+/// Returns the places that an assignment to `to` writes: the arguments of std::tie(...), or `to`.
 static llvm::SmallVector<const Expr*, 2> places_of(const Expr* to) {
   const auto* tied = dyn_cast<CallExpr>(unwrapped(to));
   if (tied == nullptr || !is_std(tied->getDirectCallee(), {"tie"})) return {to};

@@ -5,7 +5,7 @@
 
 namespace isotherm::compiler {
 
-/// What is known of a function that is called.
+/// Kinds of called functions, by the knowledge of their bodies.
 enum class callee_kind {
   runtime,    ///< of namespace isotherm: keeps nothing
   standard,   ///< of namespace std: keeps an address only in what it gets that has room for it
@@ -29,7 +29,7 @@ const clang::FunctionDecl* callee_of(const clang::Expr* call);
 /// `index`: of the parameter that gets the address.
 callee_kind kind_of_callee(const clang::Expr* call, int index, const functions& all);
 
-/// What an argument leads to.
+/// Returns the origin of the address that an argument leads to.
 origin origin_of(const argument& each, const clang::FunctionDecl* callee, const origins& known);
 
 /// A place that a call may store an address in.
@@ -38,7 +38,7 @@ struct sink {
   origin found;
   bool is_captured;  ///< by a lambda that is stored there
 };
-/// Those among the arguments of `call`, of a function of std.
+/// Returns the sinks among the arguments of `call`, a call of a function of std.
 llvm::SmallVector<sink, 2> sinks_of(const clang::Expr* call, const origins& known);
 
 /// The functions that an argument of `type` stands for: a lambda, an object with operator(), and,

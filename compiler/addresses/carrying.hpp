@@ -1,4 +1,4 @@
-// What types can hold: which values may lead to the address of an object.
+// Types whose values may lead to the address of an object.
 #pragma once
 
 #include "clang/AST/DeclCXX.h"
@@ -21,7 +21,7 @@ bool has_its_elements_elsewhere(clang::QualType type);
 /// The class of a lambda; null: another type.
 const clang::CXXRecordDecl* closure_of(clang::QualType type);
 
-/// What a pointer or a reference leads to; the type itself of another one.
+/// Returns the type that a pointer or a reference leads to; any other type as it is.
 clang::QualType target_type(clang::QualType type);
 
 }  // namespace isotherm::compiler

@@ -27,7 +27,7 @@ std::string source_of(const origin& found) {
 
 namespace {
 
-/// What `memory` names; null: it has no name.
+/// Returns the declaration that `memory` names; null: it names none.
 const ValueDecl* named_by(const Expr* memory) {
   if (const auto* named = dyn_cast<DeclRefExpr>(memory)) return named->getDecl();
   const auto* member = dyn_cast<MemberExpr>(memory);
@@ -140,7 +140,7 @@ bool flow::TraverseLambdaExpr(LambdaExpr* lambda) {
 bool flow::is_listed(const Stmt* parent, const Expr* used) const {
   if (parent == nullptr) return true;
   if (!isa<Expr>(parent)) return is_listed_statement(parent);
-  // These are looked at by themselves.
+  // The visitor looks at such expressions by themselves.
   if (isa<CallExpr, CXXConstructExpr, InitListExpr, CXXParenListInitExpr, CXXDeleteExpr,
           LambdaExpr>(parent)) {
     return true;
@@ -173,7 +173,7 @@ bool flow::VisitExpr(Expr* expression) {
                     "keep it in local variables");
 }
 
-/// Where in memory `to` is, if that may outlive the scope; empty: in a local variable.
+/// Describes the place of `to` if it may outlive the scope; empty: it is a local variable.
 std::string flow::lasting_place(const Expr* to) const {
   to = target_of(to);
   const ValueDecl* const target = named_by(to);
@@ -361,7 +361,7 @@ void flow::check_returned(const Expr* value) {
   const std::string handle = "isotherm::pinned<" + complain_.text_of(type->getPointeeType()) + ">";
   llvm::SmallVector<FixItHint, 3> fixes;
   const SourceRange written = function_->getReturnTypeSourceRange();
-  // Of a function that is declared elsewhere, too, both would have to change.
+  // The fix changes one declaration: a function with several gets none.
   const bool is_declared_once = function_->getFirstDecl() == function_;
   if (type->isPointerType() && written.isValid() && !function_->isTemplateInstantiation() &&
       !written.getBegin().isMacroID() && !type->getContainedAutoType() && is_declared_once) {
@@ -407,7 +407,7 @@ bool flow::VisitReturnStmt(ReturnStmt* result) {
   }
   if (!kept_.contains(lambdas_.back()->getLambdaClass())) return true;
   const QualType written = lambdas_.back()->getCallOperator()->getReturnType();
-  // Of a generic lambda it is that of each instance.
+  // The type that a generic lambda returns depends on its parameters: the value's type counts.
   const origin found =
       known_.of_value(written->isDependentType() ? value->getType() : written, value);
   if (!found) return true;

@@ -1,4 +1,4 @@
-// What looks at each expression of a function for the rule of addresses (flow.hpp).
+// The visitor that looks at the expressions of a function for the rule of addresses (flow.hpp).
 #pragma once
 
 #include "addresses/calls.hpp"
@@ -89,7 +89,7 @@ void check_owners(const clang::FunctionDecl* function, const origins& known, com
 std::string quoted(const clang::NamedDecl* declaration);
 /// `callee`, which is called, in words. Null: through a pointer.
 std::string name_of_called(const clang::FunctionDecl* callee);
-/// What gives `found`, in words.
+/// Describes the source of `found`, for messages.
 std::string source_of(const origin& found);
 
 }  // namespace isotherm::compiler

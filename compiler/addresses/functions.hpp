@@ -1,4 +1,4 @@
-// What functions do with addresses that they get, and which give some to their callers.
+// Functions that keep or pass on addresses that they get, and functions that return some.
 #pragma once
 
 #include "clang/AST/ASTContext.h"
@@ -8,7 +8,7 @@
 
 namespace isotherm::compiler {
 
-/// What a function does with an address that it gets.
+/// The use that a function makes of an address that it gets.
 struct passing {
   bool is_returned = false;     ///< what it returns leads there
   bool is_kept = false;         ///< stores it where it outlives the call, or ends the object
@@ -20,7 +20,7 @@ struct passing {
 
 class functions {
  public:
-  /// In the place of a parameter's index: the object that a method is called of.
+  /// Stands for the object of a method call where a parameter's index is expected.
   static constexpr int kThis = -1;
 
   explicit functions(const clang::ASTContext& of) : context_(of) {}
@@ -43,8 +43,8 @@ class functions {
     return making_.contains(function->getCanonicalDecl());
   }
 
-  /// What `function`, whose body is seen, does with an address as its parameter `index`. Asked for
-  /// what calls itself, it takes for granted what is not known yet.
+  /// Returns the use that `function`, whose body is seen, makes of an address as its parameter
+  /// `index`. A function that calls itself is taken to do nothing in the calls under way.
   passing of(const clang::FunctionDecl* function, int index) const;
 
  private:

@@ -1,4 +1,4 @@
-// What marked fields take.
+// Values that are given to marked fields.
 #include "addresses/carrying.hpp"
 #include "addresses/flow_visitor.hpp"
 #include "clang/AST/CXXInheritance.h"

@@ -1,4 +1,4 @@
-// What the local variables of a function hold.
+// Addresses in the local variables of a function.
 #include "addresses/calls.hpp"
 #include "addresses/carrying.hpp"
 #include "addresses/origin.hpp"

@@ -144,7 +144,8 @@ origin origins::of_runtime_call(const CallExpr* call) const {
   if (!is_marked(of) && method->getParent()->getName() != "pinned") return {};
   const Expr* const held = arguments_of(call).front().value;
   const auto* name = method->getIdentifier();
-  // What a guide of no name held, as std::exchange(from, nullptr) returns it, is no guide's.
+  // An object that a guide without a name held, as std::exchange(from, nullptr) returns it, belongs
+  // to no guide.
   const bool is_made = is_marked(of) && (unwrapped(held)->isPRValue() ||
                                          (name != nullptr && name->getName() == "release"));
   return {origin::whole, is_made ? nullptr : guide_named(held), object_type(type), is_made};
@@ -167,7 +168,7 @@ origin origins::of_call(const CallExpr* call) const {
   return found;
 }
 
-/// What the result of `call`, of this type, leads to by way of the call's arguments.
+/// Returns the origin that the result of `call`, of this type, takes from the call's arguments.
 origin origins::of_result(const Expr* call, QualType type) const {
   const FunctionDecl* const callee = callee_of(call);
   origin found;
@@ -189,7 +190,7 @@ origin origins::of_construction(const CXXConstructExpr* made) const {
   if (is_in_namespace(made->getConstructor(), "isotherm")) return {};
   if (!may_carry(made->getType(), {})) return {};
   if (made->getConstructor()->isCopyOrMoveConstructor() && made->getNumArgs() > 0) {
-    // What it holds, not where it lies.
+    // A copy takes the address that the argument holds, not the argument's own.
     return of_object(made->getArg(0)) ? origin{} : of_address(made->getArg(0));
   }
   return of_result(made, made->getType());
@@ -208,7 +209,7 @@ origin origins::of_cast(const CastExpr* cast) const {
     case CK_ArrayToPointerDecay:
       return as_inner(of_object(inside));
     case CK_LValueToRValue:
-      // What lies in an object and points elsewhere is no address of it.
+      // A pointer that lies in an object and leads elsewhere is no address of it.
       return of_object(inside) ? origin{} : of_address(inside);
     case CK_LValueToRValueBitCast:
     case CK_NonAtomicToAtomic:
@@ -231,7 +232,7 @@ origin origins::of_capture(const LambdaExpr* lambda) const {
     if (!capture.capturesVariable()) continue;
     const auto* variable = dyn_cast<VarDecl>(capture.getCapturedVar());
     if (variable == nullptr) continue;
-    // By copy, of what a reference is bound to: the object is another one.
+    // A capture by copy makes another object of the one that a reference is bound to.
     if (variable->getType()->isReferenceType() && capture.getCaptureKind() == LCK_ByCopy &&
         leads_directly(variable->getType(), of_variable(variable))) {
       continue;
@@ -241,8 +242,8 @@ origin origins::of_capture(const LambdaExpr* lambda) const {
   return found;
 }
 
-/// Of a value in braces, and of what a constructor of std gets by std::initializer_list. What
-/// fields and elements get is stored there.
+/// Returns the origin of a value in braces, or of the std::initializer_list that a constructor of
+/// std gets. Addresses that fields and elements get are stored there.
 origin origins::of_list(const InitListExpr* list, bool is_passed) const {
   if (list->getSemanticForm() != nullptr) list = list->getSemanticForm();
   const bool is_scalar = !list->getType()->isRecordType() && !list->getType()->isArrayType();
@@ -262,7 +263,7 @@ origin origins::of_named(const DeclRefExpr* named) const {
   return bound->getBinding() == nullptr ? origin{} : of(bound->getBinding());
 }
 
-/// What a member leads to of an object that holds an address.
+/// Returns the origin of a member of an object that holds an address.
 origin origins::of_member(const MemberExpr* member) const {
   if (!isa<FieldDecl>(member->getMemberDecl())) return {};
   const origin held = of_address(member->getBase());

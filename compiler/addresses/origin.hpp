@@ -1,5 +1,5 @@
-// Where an address comes from: whether an expression is, lies in, or leads to an object that a
-// guide holds.
+// Origins of addresses: whether an expression is, lies in, or leads to an object that a guide
+// holds.
 #pragma once
 
 #include "addresses/functions.hpp"
@@ -9,7 +9,7 @@
 
 namespace isotherm::compiler {
 
-/// What is known of an address.
+/// The origin of an address, as far as it is known.
 struct origin {
   enum kind_of { none, inner, whole };  ///< of no guide's object; of a part of one; of one
   kind_of kind = none;
@@ -23,8 +23,8 @@ origin merged(origin a, origin b);
 /// `found` for something of `type` that leads to the same object.
 origin as_given_by(clang::QualType type, origin found);
 
-/// Of a local variable. Ignores the order of statements: a variable that is given an object's
-/// address anywhere counts as holding it everywhere.
+/// Origins of the addresses in a local variable, whatever the order of statements: a variable that
+/// is given an object's address anywhere counts as holding it everywhere.
 struct local_origin {
   origin from_guide;
   bool from_elsewhere = false;            ///< is given other values too
@@ -46,15 +46,15 @@ class origins {
   /// Learns from the variables, assignments and calls in `body`.
   void learn(const clang::Stmt* body);
 
-  /// What the value of `expression`, or what it names, leads to.
+  /// Returns the origin of the value of `expression`, or of the object that it names.
   origin of(const clang::Expr* expression) const;
   /// Its value: a pointer, or an object that holds one.
   origin of_address(const clang::Expr* expression) const;
   /// The place in memory that it names.
   origin of_object(const clang::Expr* expression) const;
-  /// What a variable, field or result of `type` gets from `initializer`.
+  /// Returns the origin that a variable, field or result of `type` gets from `initializer`.
   origin of_value(clang::QualType type, const clang::Expr* initializer) const;
-  /// What a local variable holds, or is bound to.
+  /// Returns the origin of the address that a local variable holds, or is bound to.
   origin of_variable(const clang::VarDecl* variable) const { return local(variable).from_guide; }
   /// Whether marked fields get what local variables hold.
   bool gives_variables() const {
@@ -99,7 +99,7 @@ bool reinterprets(const clang::CastExpr* cast);
 
 /// The expression below wrappers that change nothing: parentheses, temporaries, clean-ups.
 const clang::Expr* unwrapped(const clang::Expr* expression);
-/// What `to`, which is assigned to, names: by way of the local references that are bound to it.
+/// Follows local references from `to`, which is assigned to, to the expression that they name.
 const clang::Expr* target_of(const clang::Expr* to);
 /// The marked field that `expression` names, or what else is a guide there; null: it is no guide.
 const clang::ValueDecl* guide_named(const clang::Expr* expression);

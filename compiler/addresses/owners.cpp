@@ -13,8 +13,8 @@ using namespace clang;
 
 namespace {
 
-/// What a variable holds at a point: which value, by the expression that gave it, and whether a
-/// guide holds the object.
+/// Content of a variable at a point: its value, by the expression that gave it, and whether a guide
+/// holds the object.
 struct content {
   const void* value = nullptr;  ///< null: one of several
   bool is_held = false;

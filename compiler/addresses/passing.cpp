@@ -10,7 +10,7 @@ using namespace clang;
 
 namespace {
 
-/// What a function of std does with an address that it gets, if that must not be; empty: nothing.
+/// Describes the forbidden use that a function of std makes of an address; empty: it makes none.
 std::string misuse_by_std(const FunctionDecl* callee, QualType type) {
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   const auto is_of = [&](std::initializer_list<llvm::StringRef> classes) {
@@ -183,7 +183,7 @@ void flow::check_passed(const Expr* call, const argument& each, const origin& fo
   }
 }
 
-/// What a call of a function of std may store an address in.
+/// Checks the places in which a call of a function of std may store an address.
 void flow::check_sinks(const Expr* call) {
   for (const sink& each : sinks_of(call, known_)) {
     const std::string place = lasting_place(each.to);

@@ -49,9 +49,8 @@ inline constexpr unsigned kTierPageShift = 12, kTouchesPerSample = 16;
 
 enum class page_samples : std::uint8_t { none, taken };
 
-/// From now on each page has a tier of its own, fast at first, and is sampled where samples are
-/// taken. For the pages of the fast range: its first page is the first of the array, which has one
-/// for each page used or not.
+/// Gives each page a tier of its own, fast at first, and samples it where samples are taken.
+/// Returns an array with an element for each page of the fast range, used or not.
 emulated_page* emulate_pages(page_samples samples);
 
 namespace detail {

@@ -18,7 +18,7 @@ constexpr std::uint64_t kNodeAlignment = 16;
 /// Records lie behind all nodes.
 constexpr std::uint64_t kFirstRecordLine = std::uint64_t{1} << 56;
 
-/// From the begin of the two ranges, which is elsewhere in each process.
+/// Returns the node's distance from the begin of the two ranges, which differs between processes.
 std::uint64_t offset_of(const void* node) noexcept {
   return reinterpret_cast<std::uintptr_t>(node) - placement::detail::ranges.begin;
 }

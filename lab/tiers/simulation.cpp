@@ -26,7 +26,7 @@ constexpr std::uint64_t kStepsPerSecond = 10, kStepsPerCheck = 5;
 constexpr std::uint64_t kCacheWarming = 500'000;
 constexpr double kShift = 0.17;  // of the keys: the hot region moves so far
 
-/// Where all nodes stay whose best placement is to be computed.
+/// Keeps all nodes where they are while their best placement is computed.
 class slow_placement final : public tier_placement, placement::placer {
  public:
   placement::placer& chooser() noexcept override { return *this; }

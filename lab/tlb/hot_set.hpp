@@ -9,7 +9,7 @@
 
 namespace isotherm::lab {
 
-/// Where the hot objects lie (Dissertation 4.3.2, empirical validation).
+/// Places of the hot objects (Dissertation 4.3.2, empirical validation).
 enum class layout : std::uint8_t {
   scattered,  ///< anywhere in the region, all sets of objects equally likely
   clustered   ///< side by side from the region's begin

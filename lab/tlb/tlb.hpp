@@ -66,7 +66,7 @@ struct tlb_row {
 struct tlb_result {
   std::vector<tlb_row> rows;
   /// Bytes of the region of 2 MiB pages that came in such pages; absent when none was asked for.
-  /// Where none came, no row has such pages.
+  /// Bytes in huge pages that the system gave. None: no row has such pages.
   std::optional<std::uint64_t> huge_bytes;
   std::string why_no_misses;  ///< "" where misses in the TLB were counted
 };

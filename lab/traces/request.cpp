@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, kOperations> kNames = {"get", "set", "delete", "incr",
                                                               "seek"};
 
-// In lower case.
+// Words are in lower case.
 constexpr auto kWords = std::to_array<std::pair<std::string_view, operation>>({
     {"get", operation::get},          {"gets", operation::get},   {"mget", operation::get},
     {"read", operation::get},         {"r", operation::get},      {"get_lease", operation::get},

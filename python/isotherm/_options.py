@@ -26,7 +26,7 @@ class Order(typing.TypedDict, total=False):
     key_size: int
     """Bytes of the key of a record (10)."""
     key_offset: int
-    """Where the key begins in a record."""
+    """Bytes of a record in front of its key."""
     separator: str
     """The character between the fields of a line; without it, fields begin with blanks."""
     zero_terminated: bool

@@ -114,11 +114,11 @@ class Reports(unittest.TestCase):
         self.assertAlmostEqual(point['expected_used_share'],
                                1 - (1 - 1 / 2000)**last['operations'], places=6)
         self.assertAlmostEqual(point['used_share'], last['used_bytes'] / (2000 * 130))
-        # Of 2000 records a tenth of these is more than three deviations.
+        # A tenth is more than three deviations of 2000 records.
         self.assertAlmostEqual(point['used_share'] / point['expected_used_share'], 1, delta=0.1)
         self.assertAlmostEqual(point['share_of_best'] * point['best_page_utilization'],
                                found['page_utilization'])
-        # With 31.5 records on a page each of the 64 pages is touched.
+        # All 64 pages are touched: each holds 31.5 records.
         self.assertAlmostEqual(point['best_page_utilization'],
                                point['expected_used_share'] * 2000 * 130 / (64 * 4096), places=2)
         self.assertIsNone(self.report('--workload', 'd')['operating_point'])

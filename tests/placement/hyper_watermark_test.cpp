@@ -100,7 +100,7 @@ TEST(HyperWatermark, ATreeThatFitsIsAllHot) {
   EXPECT_DOUBLE_EQ(mark.now().cold_share, 0);
 }
 
-// As traffic begins, few leaves were used: these are hot, however small their share.
+// Few leaves are used when traffic begins: these are hot, however small their share.
 TEST(HyperWatermark, ATinyShareOfUsedLeavesIsHot) {
   hyper_watermark mark = fresh_mark();
   mark.check({.usage = 0.9, .share = 0.0001, .levels = {.least = 2, .most = 5}});

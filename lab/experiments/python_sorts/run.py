@@ -101,8 +101,8 @@ class Case:
             inputs.make(self.kind, self.order, self.rows, self.source)
 
     def run(self, side):
-        """What the side says of itself, or the last line of why it failed; and how many processors
-        others kept busy meanwhile."""
+        """Returns the side's own figures, or the last line of its failure; and how many processors
+        other programs kept busy meanwhile."""
         packages = [PACKAGE, FETCHED, *([self.o.packages] if self.o.packages else [])]
         environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, packages))}
         words = [sys.executable, '-B', pathlib.Path(__file__).with_name('sides.py'), side,

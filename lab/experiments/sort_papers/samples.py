@@ -1,4 +1,4 @@
-"""What a sort uses while it runs: the processors, by samples of /proc, and the stage that it is in,
+"""Usage of a sort while it runs: the processors, by samples of /proc, and the stage that it is in,
 which it says on a terminal each time that another begins."""
 import os
 import pty

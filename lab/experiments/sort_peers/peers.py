@@ -133,7 +133,7 @@ class Work:
         return {**os.environ, 'LC_ALL': 'C', 'POLARS_MAX_THREADS': str(self.threads)}
 
     def is_broken_pipe(self, status):
-        """Of `sort | head`, which has all that it asked for."""
+        """Accepts the end of a `sort` whose `head` has all that it asked for."""
         return status == 141 and '| head' in self.case.gnu
 
 

@@ -38,7 +38,7 @@ SYSTEMS = '--placement interleave,static,tpp,memtis,caption,sinlk,prophet'.split
 
 
 def flags(words, *more):
-    """Of a flag that is given twice, the last one stands."""
+    """Returns the words of a command. The last one of a flag that is given twice stands."""
     chosen = [*TREE, *COMMON, *(word for part in more for word in part), *words.split()]
     return [word for pair in dict(zip(chosen[::2], chosen[1::2])).items() for word in pair]
 

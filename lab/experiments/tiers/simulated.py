@@ -38,7 +38,7 @@ SIZES_OF_16 = (0.5, 2, 4)
 
 
 def flags(tree, workload, fast, placement, keys):
-    """Of one run. Nodes that do not move need no warm-up but that of the caches."""
+    """Returns the flags of one run. Fixed nodes need a warm-up for the caches alone."""
     warmup = 12 if placement in MOVING else 1
     return ['--index', tree, '--workload', workload, '--fast', fast, '--placement', placement,
             '--keys', keys, '--rate', keys, '--requests', keys, '--warmup', warmup, '--seed', 1,
@@ -70,7 +70,7 @@ NAMES = (*FIGURES, '15a', '16')
 
 def simulate(tool, run):
     figure, words = run
-    # Of a flag that is given twice, the last one stands.
+    # The last one of a flag that is given twice stands.
     words = [str(word) for pair in dict(zip(words[::2], words[1::2])).items() for word in pair]
     command = [tool, 'bench', 'tiers', '--simulate', *words, '--json', '-']
     done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -17,7 +17,7 @@ struct size_class {
   const char* name;
   std::uint32_t least;  ///< bytes
   std::uint64_t keys = 0;
-  // These are of keys with kLeastGaps gaps or more between two of their uses, in requests:
+  // Gaps between two uses of a key, in requests, of keys that have kLeastGaps or more:
   std::uint64_t gapped_keys = 0;
   double median_gap = 0;                        ///< median of the keys' medians
   double over_5 = 0, over_10 = 0, over_30 = 0;  ///< shares of keys whose p75 / p25 is greater

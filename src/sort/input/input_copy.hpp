@@ -20,7 +20,7 @@ base::result<os::file> file_copy(const os::file& f, const std::string& directory
 /// Whether an end is written behind the last record of an input that lacks it.
 enum class last_record : std::uint8_t { as_it_is, ended };
 
-/// In memory while the copy fits in `room` bytes, then in a file without a name in `directory`.
+/// A copy in memory while it fits in `room` bytes, then in a file without a name in `directory`.
 class input_copy {
  public:
   /// Prepares to copy so many `inputs`. `options` and `directory` must outlive the copy.

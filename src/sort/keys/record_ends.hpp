@@ -1,6 +1,7 @@
-// Where lines end: at the next end of a line or, of rows of CSV, at the next one that does not
-// stand between double quotes. A quote opens a field only where it is the field's first character,
-// as the modules of Python and Rust read CSV; in any other place it is a character like others.
+// Ends of records. A line ends at the next end of a line, a row of CSV at the next one that does
+// not stand between double quotes. A quote opens a field only where it is the field's first
+// character, as the modules of Python and Rust read CSV; in any other place it is a character like
+// others.
 #pragma once
 
 #include <isotherm/sort.hpp>

@@ -141,8 +141,8 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
   return ctx_.job.stopped() ? 0 : n;
 }
 
-/// By a sequential scan: lines are found only by reading them. On one thread where they are not in
-/// memory.
+/// Loads lines by a sequential scan, since only reading finds them; on one thread if they are not
+/// in memory.
 std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
   std::size_t n = 0;
   while (const std::size_t made = load_lines_by_all(ctx_, target.subspan(n), at_, until)) n += made;

@@ -1,4 +1,4 @@
-// What isotherm::make() gives: an address as well as what a guide gives, from where a guide holds
+// Addresses that isotherm::make() gives: bound to a scope, as those of guides, once a guide holds
 // the object. made.expected has the messages and their places.
 #include <cstdlib>
 #include <isotherm/compiler.hpp>

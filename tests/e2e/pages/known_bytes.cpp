@@ -43,7 +43,7 @@ void store_bytes() {
   }
 }
 
-/// In pages 64 to 71: words that cross lines and pages, vectors, and string instructions.
+/// Stores to pages 64 to 71: words that cross lines and pages, vectors, and string instructions.
 void store_words() {
   constexpr std::uint64_t kFirst = 64 * 4096;
   store<std::uint16_t>(kFirst + 63);

@@ -33,7 +33,7 @@ def bytes_of_known():
 
 
 def buffers_of_known():
-    """Those that the kernel alone reads or writes; the last 16 pages are the second mapping's."""
+    """Bytes that the kernel alone reads or writes; the last 16 pages are the second mapping's."""
     return set(range(80 * PAGE, 80 * PAGE + 100)) | set(range(81 * PAGE, 81 * PAGE + 30)) | \
         set(range(81 * PAGE + 1000, 81 * PAGE + 1020)) | set(range(1000 * PAGE, 1016 * PAGE))
 

@@ -40,7 +40,7 @@ class input_of {
     entries.resize(loader(ctx()).load(entries));
   }
   context ctx() { return {job_, plan_, *source_, layout_}; }
-  /// Where the line of an entry begins.
+  /// Returns the place where the line of an entry begins.
   std::uint64_t offset_of(entry e) { return layout_.locate(e, source_view(job_, *source_)).offset; }
   bool dropped(entry e) const { return layout_.entries().dropped(e); }
 
