@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/atomic.hpp"
 #include "lab/replay/expiry.hpp"
-#include "lab/workload/pacing.hpp"
+#include "lab/workload/driving.hpp"
 #include "os/clock.hpp"
 #include "os/memory/process_memory.hpp"
 #include "os/thread.hpp"
@@ -30,18 +28,9 @@ double seconds_since(clock::time_point start) {
 }
 
 /// The state that all threads share.
-struct shared_state {
-  base::atomic<bool> stop{false};
+struct shared_state : workload::run_end {
   base::atomic<unsigned> running{0};
   base::atomic<std::uint64_t> filled{0}, expired{0};
-  std::mutex mutex;
-  std::optional<base::error> failure;  ///< the first; under mutex
-
-  void fail(base::error why) {
-    const std::lock_guard lock(mutex);
-    if (!failure) failure = std::move(why);
-    stop.store_release(true);
-  }
 };
 
 /// One thread's requests of the trace.

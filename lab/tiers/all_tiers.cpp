@@ -18,18 +18,10 @@
 namespace isotherm::lab {
 namespace {
 
-nlohmann::json to_json(const tiers_options& asked, const tiers_run& run, unsigned round,
-                       std::uint64_t seed, const tiers_result& found) {
-  const auto& latency = found.driven.sums.latency_ns;
-  const auto us = [&latency](double share) {
-    return static_cast<double>(latency.quantile(share)) / 1e3;
-  };
-  nlohmann::json seconds = nlohmann::json::array();
-  for (const tiers_second& each : found.seconds) {
-    seconds.push_back({{"throughput_ops_s", each.throughput}, {"fast_usage", each.fast_usage}});
-  }
-  return {{"memory", "emulated"},
-          {"index", run.index},
+/// Returns the fields that tell what was run.
+nlohmann::json settings_of(const tiers_options& asked, const tiers_run& run, unsigned round,
+                           std::uint64_t seed) {
+  return {{"index", run.index},
           {"workload", run.workload},
           {"placement", run.placement},
           {"fast_share", run.fast_share},
@@ -38,44 +30,58 @@ nlohmann::json to_json(const tiers_options& asked, const tiers_run& run, unsigne
           {"keys", run.keys},
           {"key_size", asked.record.key_size},
           {"value_size", asked.record.value_size},
-          {"threads", asked.threads},
-          {"counting", asked.counting},
-          {"fast_ns", found.memory.fast_ns},
-          {"slow_ns", found.memory.slow_ns},
-          {"slow_line_ns", found.memory.line_ns},
-          {"node_bytes", found.node_bytes},
-          {"fast_bytes_limit", found.fast_bytes_limit},
-          {"fast_bytes", found.fast_bytes},
-          {"seconds", found.driven.seconds},
-          {"throughput_ops_s", found.driven.throughput()},
-          {"latency_us",
-           {{"mean", latency.mean() / 1e3},
-            {"p50", us(0.5)},
-            {"p90", us(0.9)},
-            {"p99", us(0.99)},
-            {"p999", us(0.999)}}},
-          {"missing", found.driven.sums.missing},
-          {"corrupt", found.driven.sums.corrupt},
-          {"each_second", seconds},
-          {"details", found.details},
           {"warmup_seconds", asked.warmup},
-          {"shift_seconds", asked.shift_seconds},
-          {"trigger_ms", asked.policy.trigger_ms},
-          {"cooling_ms", asked.policy.cooling_ms},
-          {"origin", tool::origin()}};
+          {"shift_seconds", asked.shift_seconds}};
+}
+
+nlohmann::json to_json(const tiers_options& asked, nlohmann::json row, const tiers_result& found) {
+  const auto& latency = found.driven.sums.latency_ns;
+  const auto us = [&latency](double share) {
+    return static_cast<double>(latency.quantile(share)) / 1e3;
+  };
+  nlohmann::json seconds = nlohmann::json::array();
+  for (const tiers_second& each : found.seconds) {
+    seconds.push_back({{"throughput_ops_s", each.throughput}, {"fast_usage", each.fast_usage}});
+  }
+  row.update({{"memory", "emulated"},
+              {"threads", asked.threads},
+              {"counting", asked.counting},
+              {"fast_ns", found.memory.fast_ns},
+              {"slow_ns", found.memory.slow_ns},
+              {"slow_line_ns", found.memory.line_ns},
+              {"node_bytes", found.node_bytes},
+              {"fast_bytes_limit", found.fast_bytes_limit},
+              {"fast_bytes", found.fast_bytes},
+              {"seconds", found.driven.seconds},
+              {"throughput_ops_s", found.driven.throughput()},
+              {"latency_us",
+               {{"mean", latency.mean() / 1e3},
+                {"p50", us(0.5)},
+                {"p90", us(0.9)},
+                {"p99", us(0.99)},
+                {"p999", us(0.999)}}},
+              {"missing", found.driven.sums.missing},
+              {"corrupt", found.driven.sums.corrupt},
+              {"each_second", seconds},
+              {"details", found.details},
+              {"trigger_ms", asked.policy.trigger_ms},
+              {"cooling_ms", asked.policy.cooling_ms},
+              {"origin", tool::origin()}});
+  return row;
 }
 
 /// The reports of one run, or {"problem": why there are none}.
 nlohmann::json reports_of(const tiers_options& asked, const tiers_run& run, unsigned round,
                           std::uint64_t seed) {
+  const nlohmann::json settings = settings_of(asked, run, round, seed);
   if (asked.simulated.is_on) {
     const auto found = run_simulated(asked, run, seed);
     if (!found) return {{"problem", found.error().message}};
-    return {{"rows", rows_of(asked, run, round, seed, *found)}};
+    return {{"rows", rows_of(asked, settings, *found)}};
   }
   const auto found = run_tiers(asked, run, seed);
   if (!found) return {{"problem", found.error().message}};
-  return {{"rows", {to_json(asked, run, round, seed, *found)}}};
+  return {{"rows", {to_json(asked, settings, *found)}}};
 }
 
 /// The same from a child process, so that no run finds the memory of another.

@@ -57,53 +57,42 @@ json dateless(json origin) {
   return origin;
 }
 
-json counts_of(const tiers_options& asked, const tiers_run& run, unsigned round, std::uint64_t seed,
-               const simulated_result& found) {
+json counts_of(const tiers_options& asked, json row, const simulated_result& found) {
   json fast_misses = json::array(), slow_misses = json::array();
   for (const auto& [fast, slow] : found.sum.misses) {
     fast_misses.push_back(per_request(fast, found));
     slow_misses.push_back(per_request(slow, found));
   }
-  return {{"memory", "simulated"},
-          {"index", run.index},
-          {"workload", run.workload},
-          {"placement", run.placement},
-          {"fast_share", run.fast_share},
-          {"round", round},
-          {"seed", seed},
-          {"keys", run.keys},
-          {"key_size", asked.record.key_size},
-          {"value_size", asked.record.value_size},
-          {"requests", found.requests},
-          {"rate", asked.simulated.rate},
-          {"visit_ns", asked.simulated.visit_ns},
-          {"warmup_seconds", asked.warmup},
-          {"shift_seconds", asked.shift_seconds},
-          {"cache_mib", kCacheMib},
-          {"miss_ns", kModelledMissNs},
-          {"hit_ns", kModelledHitNs},
-          {"visits_per_op", visits_of(found)},
-          {"fast_visits_per_op", per_request(found.sum.visits[0], found)},
-          {"slow_visits_per_op", per_request(found.sum.visits[1], found)},
-          {"fast_misses_per_op", fast_misses},
-          {"slow_misses_per_op", slow_misses},
-          {"node_bytes", found.node_bytes},
-          {"fast_bytes_limit", found.fast_bytes_limit},
-          {"fast_bytes", found.fast_bytes},
-          {"fast_page_bytes", found.fast_page_bytes},
-          {"moved_bytes", found.moved_bytes},
-          {"until_hot_fast", until_hot_fast(found)},
-          {"leaves_per_turn", found.leaves_per_turn},
-          {"details", timeless(found.details)},
-          {"origin", dateless(tool::origin())}};
+  row.update({{"memory", "simulated"},
+              {"requests", found.requests},
+              {"rate", asked.simulated.rate},
+              {"visit_ns", asked.simulated.visit_ns},
+              {"cache_mib", kCacheMib},
+              {"miss_ns", kModelledMissNs},
+              {"hit_ns", kModelledHitNs},
+              {"visits_per_op", visits_of(found)},
+              {"fast_visits_per_op", per_request(found.sum.visits[0], found)},
+              {"slow_visits_per_op", per_request(found.sum.visits[1], found)},
+              {"fast_misses_per_op", fast_misses},
+              {"slow_misses_per_op", slow_misses},
+              {"node_bytes", found.node_bytes},
+              {"fast_bytes_limit", found.fast_bytes_limit},
+              {"fast_bytes", found.fast_bytes},
+              {"fast_page_bytes", found.fast_page_bytes},
+              {"moved_bytes", found.moved_bytes},
+              {"until_hot_fast", until_hot_fast(found)},
+              {"leaves_per_turn", found.leaves_per_turn},
+              {"details", timeless(found.details)},
+              {"origin", dateless(tool::origin())}});
+  return row;
 }
 
 }  // namespace
 
-std::vector<json> rows_of(const tiers_options& asked, const tiers_run& run, unsigned round,
-                          std::uint64_t seed, const simulated_result& found) {
+std::vector<json> rows_of(const tiers_options& asked, const json& settings,
+                          const simulated_result& found) {
   std::vector<json> rows;
-  const json counts = counts_of(asked, run, round, seed, found);
+  const json counts = counts_of(asked, settings, found);
   for (const double slow_ratio : asked.simulated.slow_ratios) {
     json modelled = json::array(), all_fast = json::array(), quantiles = json::array();
     for (std::size_t i = 0; i < kCaches; ++i) {

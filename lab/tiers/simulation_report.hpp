@@ -8,9 +8,9 @@
 
 namespace isotherm::lab {
 
-/// Returns one object for each latency of slow memory that the options name.
-std::vector<nlohmann::json> rows_of(const tiers_options& asked, const tiers_run& run,
-                                    unsigned round, std::uint64_t seed,
+/// Returns one object for each latency of slow memory that the options name. Every object has the
+/// fields of `settings`, which tell what was run.
+std::vector<nlohmann::json> rows_of(const tiers_options& asked, const nlohmann::json& settings,
                                     const simulated_result& found);
 
 void print_simulated_head(const nlohmann::json& first);

@@ -1,15 +1,14 @@
 #include "lab/workload/driver.hpp"
 
 #include <chrono>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "lab/workload/driving.hpp"
 #include "lab/workload/inserted.hpp"
-#include "lab/workload/pacing.hpp"
 #include "os/clock.hpp"
 #include "os/memory/process_memory.hpp"
 #include "os/thread.hpp"
@@ -31,20 +30,11 @@ double seconds_since(clock::time_point start) {
 }
 
 /// What all threads of a run share.
-struct shared_state {
+struct shared_state : run_end {
   shared_state(std::uint64_t loaded, unsigned threads) : inserts(loaded, threads) {}
 
-  base::atomic<bool> stop{false};
   base::atomic<bool> measuring{false};
   inserted_keys inserts;
-  std::mutex mutex;
-  std::optional<base::error> failure;  ///< the first; under mutex
-
-  void fail(base::error why) {
-    const std::lock_guard lock(mutex);
-    if (!failure) failure = std::move(why);
-    stop.store_release(true);
-  }
 };
 
 class worker {
