@@ -33,7 +33,8 @@ base::result<void> set_count(std::optional<std::uint64_t>& count, const std::str
 }  // namespace
 
 void add_pages_flags(const command& c, pages_arguments& a) {
-  c.add_words("program", a.program, "the program to run and observe, and its arguments, after --");
+  c.add_words("program", a.program, "the program to run and observe, and its arguments, after --")
+      .value_name("WORD");
   const option buffers =
       c.add_switch("--syscalls", a.counts_buffers,
                    "count buffers of the program that system calls (read, write, send and their "

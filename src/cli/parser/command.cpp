@@ -184,12 +184,24 @@ option command::add_choice(const std::string& names, const std::vector<std::stri
       .value_name(fmt::format("{}", fmt::join(words, "|")));
 }
 
+/// Returns the text of a mistake. A flag that nobody knows is named alone: words behind it, which
+/// the parser does not expect either, may have been meant as its value.
+static std::string text_of(const CLI::Error& mistake, const CLI::App& app) {
+  const std::vector<std::string> left = app.remaining(true);
+  const auto flag = std::ranges::find_if(left, [](const std::string& word) {
+    return word.starts_with('-') && word.size() > 1 && word != "--";
+  });
+  const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&mistake) != nullptr;
+  return is_extra && flag != left.end() ? "there is no flag " + flag->substr(0, flag->find('='))
+                                        : mistake.what();
+}
+
 program::program(const std::string& name, const std::string& summary, const std::string& version)
     : described_(std::make_unique<CLI::App>(summary, name)) {
   described_->require_subcommand(1);
   described_->set_version_flag("--version", version);
-  described_->failure_message([name](const CLI::App*, const CLI::Error& mistake) {
-    return fmt::format("{}: {}; see --help\n", name, mistake.what());
+  described_->failure_message([name](const CLI::App* app, const CLI::Error& mistake) {
+    return fmt::format("{}: {}; see --help\n", name, text_of(mistake, *app));
   });
 }
 
