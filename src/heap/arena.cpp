@@ -96,7 +96,9 @@ base::result<void> arena::open(std::byte* begin, std::size_t bytes) {
   set_control(prefix + ".dirty_decay_ms", kDecayMs);
   set_control(prefix + ".muzzy_decay_ms", ssize_t{0});
   set_control(prefix + ".retain_grow_limit", kGrowthBytesMax);
-  // jemalloc's own counter, which takes no refreshing of statistics to be read.
+  // jemalloc's own counter takes no refreshing of statistics to be read, but is found only once
+  // they have been refreshed behind the making of the arena.
+  set_control("epoch", std::uint64_t{1});
   active_pages_ =
       read_control<std::size_t*>("experimental.arenas." + std::to_string(index_) + ".pactivep");
   page_bytes_ = read_control<std::size_t>("arenas.page");

@@ -80,6 +80,17 @@ TEST_P(SinlkTree, PutsWhatIsUsedIntoFastMemory) {
   tree_.index.reset();
 }
 
+// Fast memory is made of pages, and holes in them count: jemalloc's count of them is found.
+TEST_P(SinlkTree, FastMemoryIsCountedInPages) {
+  const std::uint64_t all = load();
+  policy_.resize({.bytes = all / 4});
+  use(kKeys / 2, 4);
+  const std::uint64_t pages = placement::used_page_bytes(tier::fast);
+  EXPECT_GT(pages, placement::used_bytes(tier::fast));
+  EXPECT_EQ(pages % 4096, 0u);
+  tree_.index.reset();
+}
+
 // A hot region is found at once, and what is to leave for it later, by a visit in the keys' order.
 TEST_P(SinlkTree, WhatIsUsedMoreTakesThePlaceOfWhatIsUsedLess) {
   const std::uint64_t all = load();
