@@ -234,6 +234,7 @@ base::result<double> in_threads(store& target, unsigned threads, shared_state& s
     }
     started.push_back(std::move(*one));
   }
+  // Acquire, with the release of a thread's last step: its counts are whole when it has ended.
   while (shared.running.load_acquire() > 0) {
     if (!watch({.seconds = seconds_since(start), .operations = done(), .is_warmup = false})) {
       shared.stop.store_release(true);

@@ -149,6 +149,7 @@ std::uint64_t arena::mapped_bytes() const noexcept {
 
 std::uint64_t arena::active_bytes() const noexcept {
   if (active_pages_ == nullptr) return 0;
+  // Relaxed, as jemalloc writes it: a count that orders nothing.
   return std::atomic_ref(*active_pages_).load(std::memory_order_relaxed) * page_bytes_;
 }
 

@@ -27,8 +27,14 @@ enum control_stage : std::uint32_t {
   kEnding      ///< it has called exit_group(), and waits likewise
 };
 
-/// Written by both sides: `window`. By the tool: `window_ends`, `regions_asked`, `acknowledged`,
-/// `detached`. All others by the plugin.
+/// Both sides write `window`. The tool writes `window_ends`, `regions_asked`, `acknowledged` and
+/// `detached`, the plugin all others.
+///
+/// Orders: a release of `stage` publishes `executed`, `first_stack_address` and the heap's ends to
+/// the tool's acquire; a release of `regions_told` publishes the regions; a release of
+/// `acknowledged` tells the plugin's acquire that the tool's reads of the program's memory are
+/// over. `window` changes by acquire-release steps from the number that the writer had. Counts are
+/// relaxed.
 struct control {
   /// Number of the window that runs; the lowest bit is the area of its marks.
   base::atomic<std::uint32_t> window;
