@@ -7,7 +7,7 @@ set(ISOTHERM_RUNTIME_LAYERS collector guide heap sync os base)
 set(ISOTHERM_RUNTIME_HEADERS abi.h compiler.hpp fetch.hpp guide.hpp runtime.hpp scope.hpp)
 # What isotherm::sorting consists of beside the runtime's lower layers.
 set(ISOTHERM_SORTING_LAYERS sort device)
-set(ISOTHERM_SORTING_HEADERS sort.hpp index_map.hpp)
+set(ISOTHERM_SORTING_HEADERS sort.hpp split.hpp index_map.hpp)
 
 # Installs public headers and those of `layers`, which they need, as isotherm/internal/LAYER/...;
 # by that name they include each other, so that they and a user's own folder "base" or "heap" are

@@ -115,28 +115,6 @@ std::uint64_t output_bytes(const input_facts& in, const sort_options& o) {
   return wanted == records ? in.bytes : in.bytes / std::max<std::uint64_t>(1, records) * wanted;
 }
 
-/// Checks that the output does not grow the input, and that there is room for `bytes` of it.
-base::result<void> check_output(const places& at, const std::string& directory,
-                                std::uint64_t bytes) {
-  auto input = os::identity(at.input.handle());
-  if (!input) return std::unexpected(input.error());
-  auto there = os::identity(at.output);
-  if (there && *input == *there && os::is_stream(at.output)) {
-    return refused(
-        "the output would be appended to the input while that is read: name the file "
-        "by -o");
-  }
-  if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
-  if (auto r = os::check_writable(directory); !r) return r;
-  auto room = os::free_space(directory);
-  if (!room) return std::unexpected(room.error());
-  if (*room >= bytes) return {};
-  return refused(
-      fmt::format("no space: the output may need {} bytes in {}, {} are free: free some, or write "
-                  "it elsewhere",
-                  bytes, directory, *room));
-}
-
 struct run_room {
   std::uint64_t free = 0;  ///< bytes, those for the output included
   bool shared = false;     ///< with the output
@@ -167,6 +145,27 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
   if (auto r = find(o.algorithm).check(o); !r) return r;
   if (o.unique && o.count) return refused("--unique and --count: choose one of them");
   return {};
+}
+
+base::result<void> check_output(const places& at, const std::string& directory,
+                                std::uint64_t bytes) {
+  auto input = os::identity(at.input.handle());
+  if (!input) return std::unexpected(input.error());
+  auto there = os::identity(at.output);
+  if (there && *input == *there && os::is_stream(at.output)) {
+    return refused(
+        "the output would be appended to the input while that is read: name the file "
+        "by -o");
+  }
+  if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
+  if (auto r = os::check_writable(directory); !r) return r;
+  auto room = os::free_space(directory);
+  if (!room) return std::unexpected(room.error());
+  if (*room >= bytes) return {};
+  return refused(
+      fmt::format("no space: the output may need {} bytes in {}, {} are free: free some, or write "
+                  "it elsewhere",
+                  bytes, directory, *room));
 }
 
 base::result<plan> plan_with_room(const plan& p, const facts& known, const places& at,

@@ -20,6 +20,11 @@ struct places {
   const std::string& temporary_directory;
 };
 
+/// Checks that bytes of the output would not be appended to the input, that files can be made in
+/// `directory`, and that it has room for `bytes` bytes.
+base::result<void> check_output(const places& at, const std::string& directory,
+                                std::uint64_t bytes);
+
 /// Checks that the output is not the input, and that there is room for the output and for the runs
 /// of `p`. Where the output's size depends on the keys (--unique, --count), they are taken to be
 /// all different; where it depends on the sizes of records, it is estimated by their mean. Returns

@@ -40,7 +40,7 @@ SUBFOLDERS = {
     'pages': [['qemu', 'trace', 'live'], ['report']],
     'server': [['timing'], ['management'], ['commands']],
     'sort': [['job'], ['packed', 'keys'], ['input'], ['coding'], ['plan'], ['runs'],
-             ['cost', 'merge', 'output', 'top'], ['index_sort'], ['algorithms']],
+             ['scan', 'cost', 'output'], ['merge', 'top', 'split'], ['index_sort'], ['algorithms']],
 }
 # What a folder must not include although it is lower, and the one file that may.
 FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}

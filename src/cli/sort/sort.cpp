@@ -16,6 +16,7 @@
 #include "cli/signals.hpp"
 #include "cli/sort/arguments.hpp"
 #include "cli/sort/progress.hpp"
+#include "cli/sort/splitting.hpp"
 #include "cli/sort/text.hpp"
 #include "os/files/paths.hpp"
 #include "os/files/pending_file.hpp"
@@ -89,9 +90,25 @@ void check_order(const sort_arguments& a) {
   fail(fmt::format("{}:{}: disorder: {}", a.inputs.front(), number, text));
 }
 
-void run(sort_arguments& a) {
+/// Writes the report of what was done, where it is asked for or a person looks.
+template <class Report>
+void tell(const sort_arguments& a, bool to_file, report_file& json,
+          const base::result<Report>& report) {
+  if (!report && report.error().code == EPIPE) end_as_by_closed_pipe();
+  if (!report) fail(report.error().message, report.error().code == EINTR ? kInterrupted : 1);
+  if (a.json == "-") {
+    fmt::print("{}", to_json(*report));
+  } else if (!a.json.empty()) {
+    json.write(to_json(*report), "sorted");
+  } else if (to_file && (::isatty(STDOUT_FILENO) != 0 || !a.options.device.empty())) {
+    fmt::print("{}", to_text(*report));
+  }
+}
+
+void run(sort_arguments& a, const splitting& split) {
   auto& o = a.options;
   understand(a);
+  check(split, a);
   if (a.explain) return explain(a);
   if (!a.check.empty() || a.check_silently) {
     o.stop = catch_signals();
@@ -107,27 +124,26 @@ void run(sort_arguments& a) {
   catch_lost_pages();
   sort_progress printer;
   if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = std::ref(printer);
-  auto report = sort_files(a.inputs, a.output, o);
-  printer.finish();
-  if (!report && report.error().code == EPIPE) end_as_by_closed_pipe();
-  if (!report) fail(report.error().message, report.error().code == EINTR ? kInterrupted : 1);
-  if (a.json == "-") {
-    fmt::print("{}", to_json(*report));
-  } else if (!a.json.empty()) {
-    json.write(to_json(*report), "sorted");
-  } else if (to_file && (::isatty(STDOUT_FILENO) != 0 || !o.device.empty())) {
-    fmt::print("{}", to_text(*report));
+  if (split.asked()) {
+    const auto report = split_or_sample(split, a);
+    printer.finish();
+    return tell(a, to_file, json, report);
   }
+  const auto report = sort_files(a.inputs, a.output, o);
+  printer.finish();
+  tell(a, to_file, json, report);
 }
 
 }  // namespace
 
 void add_sort(command root) {
   auto a = std::make_shared<sort_arguments>();
+  auto split = std::make_shared<splitting>();
   const command c =
       root.subcommand("sort", "Sort files larger than memory by moving keys, not records");
   add_sort_arguments(c, *a);
-  c.action([a] { run(*a); });
+  add_splitting(c, *split);
+  c.action([a, split] { run(*a, *split); });
 }
 
 }  // namespace isotherm::cli

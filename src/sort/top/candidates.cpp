@@ -11,33 +11,10 @@ namespace isotherm::sort {
 namespace {
 
 constexpr std::uint64_t kTableShare = 2;  // places in the table for each candidate, at least
-static_assert(sizeof(candidate) + 2 * kTableShare * sizeof(std::uint32_t) <= kCandidateBytes,
+static_assert(sizeof(record_in_memory) + 2 * kTableShare * sizeof(std::uint32_t) <= kCandidateBytes,
               "the table has a power of two of places");
 
-int compare_bytes(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
-  const int order = std::memcmp(a.data(), b.data(), std::min(a.size(), b.size()));
-  if (order != 0) return order;
-  return a.size() < b.size() ? -1 : a.size() > b.size();
-}
-
 }  // namespace
-
-int compare_keys(const record_layout& layout, const candidate& a, const candidate& b) noexcept {
-  const entry_layout& l = layout.entries();
-  if (l.key(a.place) != l.key(b.place)) return l.key(a.place) < l.key(b.place) ? -1 : 1;
-  if (!layout.undecided(a.place)) return 0;
-  const int order = compare_bytes(a.key(), b.key());
-  return l.reverse ? -order : order;
-}
-
-bool comes_before(const record_layout& layout, const candidate& a, const candidate& b) noexcept {
-  if (const int order = compare_keys(layout, a, b); order != 0) return order < 0;
-  if (layout.ties_by_line()) {
-    const int order = compare_bytes({a.first, a.bytes - 1}, {b.first, b.bytes - 1});
-    if (order != 0) return (order < 0) != layout.entries().reverse;
-  }
-  return a.place < b.place;
-}
 
 candidates::candidates(const record_layout& layout, const sort_options& o, std::uint64_t room_bytes)
     : layout_(layout),
@@ -46,8 +23,8 @@ candidates::candidates(const record_layout& layout, const sort_options& o, std::
       keys_only_(o.count && !layout.order().made()),
       most_(selection_candidates(o.top)),
       table_places_(once_ ? std::bit_ceil(kTableShare * most_) : 0),
-      record_room_(room_bytes - most_ * sizeof(candidate) - table_places_ * sizeof(std::uint32_t)) {
-}
+      record_room_(room_bytes - most_ * sizeof(record_in_memory) -
+                   table_places_ * sizeof(std::uint32_t)) {}
 
 base::result<void> candidates::reserve() {
   auto memory = os::buffer::reserve(record_room_);
@@ -58,7 +35,7 @@ base::result<void> candidates::reserve() {
   return {};
 }
 
-void candidates::consider(const candidate& c) {
+void candidates::consider(const record_in_memory& c) {
   if (once_) {
     if (full_ && compare_keys(layout_, c, last_) > 0) return;
     if (const std::uint32_t there = *slot_of(c); there != 0) {
@@ -77,12 +54,12 @@ void candidates::consider(const candidate& c) {
   keep(c);
 }
 
-bool candidates::has_room(const candidate& c) const noexcept {
+bool candidates::has_room(const record_in_memory& c) const noexcept {
   return kept_.size() < most_ && c.room() <= memory_.size() - filled_;
 }
 
-void candidates::keep(const candidate& c) {
-  candidate copy = c;
+void candidates::keep(const record_in_memory& c) {
+  record_in_memory copy = c;
   copy.first = memory_.data() + filled_;
   if (keys_only_) {
     copy.bytes = c.key_bytes;
@@ -102,7 +79,7 @@ void candidates::keep(const candidate& c) {
 
 /// Drops the candidates behind the first `top`, and moves the others together.
 void candidates::shrink() {
-  const auto before = [&](const candidate& a, const candidate& b) {
+  const auto before = [&](const record_in_memory& a, const record_in_memory& b) {
     return comes_before(layout_, a, b);
   };
   if (kept_.size() > top_) {
@@ -111,9 +88,9 @@ void candidates::shrink() {
     kept_.resize(top_);
   }
   std::sort(kept_.begin(), kept_.end(),
-            [](const candidate& a, const candidate& b) { return a.first < b.first; });
+            [](const record_in_memory& a, const record_in_memory& b) { return a.first < b.first; });
   filled_ = 0;
-  for (candidate& each : kept_) {
+  for (record_in_memory& each : kept_) {
     const std::uint64_t room = each.room();
     std::memmove(memory_.data() + filled_, each.first, room);
     each.key_first -= each.first - (memory_.data() + filled_);
@@ -132,7 +109,7 @@ void candidates::shrink() {
 
 /// Returns the place in the table of the candidate with c's key or, if there is none, the free
 /// place for it.
-std::uint32_t* candidates::slot_of(const candidate& c) noexcept {
+std::uint32_t* candidates::slot_of(const record_in_memory& c) noexcept {
   const std::size_t mask = table_.size() - 1;
   for (std::size_t at = XXH3_64bits(c.key().data(), c.key_bytes);; ++at) {
     std::uint32_t& slot = table_[at & mask];
@@ -140,9 +117,10 @@ std::uint32_t* candidates::slot_of(const candidate& c) noexcept {
   }
 }
 
-std::span<const candidate> candidates::sorted() {
-  std::sort(kept_.begin(), kept_.end(),
-            [&](const candidate& a, const candidate& b) { return comes_before(layout_, a, b); });
+std::span<const record_in_memory> candidates::sorted() {
+  std::sort(kept_.begin(), kept_.end(), [&](const record_in_memory& a, const record_in_memory& b) {
+    return comes_before(layout_, a, b);
+  });
   return std::span(kept_).first(std::min<std::uint64_t>(top_, kept_.size()));
 }
 

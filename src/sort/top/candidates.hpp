@@ -6,30 +6,10 @@
 #include <vector>
 
 #include "os/memory/buffer.hpp"
-#include "sort/input/records.hpp"
 #include "sort/plan/plan.hpp"
+#include "sort/scan/record_in_memory.hpp"
 
 namespace isotherm::sort {
-
-/// A record in memory.
-struct candidate {
-  entry place = 0;  ///< its entry in an index map
-  const std::byte* first = nullptr;
-  const std::byte* key_first = nullptr;  ///< in the record, or made of it (key_order)
-  std::uint32_t bytes = 0;               ///< of the record, a line's end included
-  std::uint32_t key_bytes = 0;
-  std::uint64_t count = 1;  ///< how many records have its key, where keys come once
-
-  std::span<const std::byte> key() const noexcept { return {key_first, key_bytes}; }
-  bool is_key_made() const noexcept { return key_first < first || key_first >= first + bytes; }
-  /// Bytes of memory that it takes: a key that was made lies behind its record.
-  std::uint64_t room() const noexcept { return bytes + (is_key_made() ? key_bytes : 0); }
-};
-
-/// The order of two candidates' keys: negative, 0 or positive.
-int compare_keys(const record_layout& layout, const candidate& a, const candidate& b) noexcept;
-/// Whether `a` comes before `b` in the order, in which no two records are the same.
-bool comes_before(const record_layout& layout, const candidate& a, const candidate& b) noexcept;
 
 /// Copies of the first `top` records, and of some more: whenever their number has doubled, the last
 /// half goes, and from then on its first is the one that others must come before. Owned by one
@@ -44,20 +24,20 @@ class candidates {
 
   /// Copies `c` if it may be one of the first. Records with equal keys must be offered in the order
   /// of the input.
-  void offer(const candidate& c) {
+  void offer(const record_in_memory& c) {
     if (layout_.entries().key(c.place) <= last_key_) consider(c);
   }
   /// Whether the records had no room; later offers are in vain.
   bool overflowed() const noexcept { return overflowed_; }
   /// Puts the first `top` into their order, and returns them.
-  std::span<const candidate> sorted();
+  std::span<const record_in_memory> sorted();
 
  private:
-  void consider(const candidate& c);
-  void keep(const candidate& c);
+  void consider(const record_in_memory& c);
+  void keep(const record_in_memory& c);
   void shrink();
-  bool has_room(const candidate& c) const noexcept;
-  std::uint32_t* slot_of(const candidate& c) noexcept;
+  bool has_room(const record_in_memory& c) const noexcept;
+  std::uint32_t* slot_of(const record_in_memory& c) noexcept;
 
   const record_layout& layout_;
   const std::uint64_t top_;
@@ -68,11 +48,11 @@ class candidates {
   const std::uint64_t record_room_;  // bytes
   os::buffer memory_;
   std::uint64_t filled_ = 0;  // bytes of memory_
-  std::vector<candidate> kept_;
+  std::vector<record_in_memory> kept_;
   std::vector<std::uint32_t> table_;  // by hash of the key: position in kept_ and 1; 0: free
   bool full_ = false;                 // last_ is valid
   bool overflowed_ = false;
-  candidate last_;
+  record_in_memory last_;
   entry last_key_ = ~entry{0};
 };
 
