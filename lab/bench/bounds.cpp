@@ -96,7 +96,8 @@ class finder {
 std::optional<bounds_report> find_bounds(const bench_plan& plan, const workload::outcome& driven,
                                          std::vector<window_sample>& windows) {
   const workload::mix& shares = plan.load.workload.shares;
-  if (shares.scan + shares.remove + shares.multiget > 0) return std::nullopt;
+  if (shares.scan + shares.remove + shares.multiget + shares.incr > 0) return std::nullopt;
+  if (plan.format.ttl_ms > 0) return std::nullopt;
   const auto began = std::chrono::steady_clock::now();
   bounds_report found = finder(plan, driven).find(windows);
   found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

@@ -29,8 +29,9 @@ struct bounds_report {
   double seconds = 0;                 ///< that this took
 };
 
-/// Repeats the requests; completes the bounds of `windows`. Nothing for a workload with scans.
-/// After the run: it takes both time and memory (workload/replay.hpp, workload/popularity.hpp).
+/// Repeats the requests; completes the bounds of `windows`. Nothing for a workload that scans,
+/// deletes, reads several records at once or counts, nor where records expire. After the run: it
+/// takes both time and memory (workload/replay.hpp, workload/popularity.hpp).
 std::optional<bounds_report> find_bounds(const bench_plan& plan, const workload::outcome& driven,
                                          std::vector<window_sample>& windows);
 

@@ -83,9 +83,10 @@ operating_point of_drawn(const bench_plan& plan, double uses) {
 /// Fails where it is not known which records there are, and how large each is.
 base::result<void> check_records(const bench_plan& plan) {
   const workload::mix& shares = plan.load.workload.shares;
-  if (shares.insert + shares.remove + shares.scan > 0) {
-    return std::unexpected(base::error{"the workload inserts, deletes or scans"});
+  if (shares.insert + shares.remove + shares.scan + shares.incr > 0) {
+    return std::unexpected(base::error{"the workload inserts, deletes, scans or counts"});
   }
+  if (plan.format.ttl_ms > 0) return std::unexpected(base::error{"the records expire"});
   if (plan.format.sizes != workload::value_sizes::constant) {
     return std::unexpected(base::error{"the records differ in size"});
   }

@@ -24,7 +24,7 @@ struct operating_point {
 
 /// Computes the operating point of `requests` requests in a window (>= 0). Takes time and, with
 /// `zipfian`, 8 bytes for each key: a second for ten million. Fails, with the reason, for workloads
-/// that insert, delete or scan, and for records of different sizes.
+/// that insert, delete, scan or count, and for records that expire or differ in size.
 base::result<operating_point> find_operating_point(const bench_plan& plan, double requests);
 
 /// Returns the operating point of the requests that a window had; nothing where

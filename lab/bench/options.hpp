@@ -20,8 +20,10 @@ struct bench_options {
   std::string distribution;  ///< empty: the workload's own
   std::uint64_t keys = 1'000'000;
   std::size_t key_size = 30;
-  std::size_t value_size = 1024;
-  std::string value_sizes = "constant";
+  std::size_t value_size = 1024;                ///< the greatest
+  std::optional<std::size_t> least_value_size;  ///< of a range
+  std::string value_sizes;  ///< empty: constant for one size, uniform for a range
+  double ttl = 0;           ///< seconds until a value that was written expires; 0: never
   double theta = 0.99;
   double hotspot_keys = 0.2;
   double hotspot_accesses = 0.8;
@@ -54,6 +56,9 @@ double seconds_left(const bench_plan& plan, const workload::progress& now) noexc
 
 /// For a run whose user gave no seed; small enough to be typed again.
 std::uint64_t drawn_seed();
+
+/// Reads the value of --value-size, "SIZE" or "LEAST..GREATEST", into `asked`.
+base::result<void> read_value_size(const std::string& text, bench_options& asked);
 
 /// Checks everything that needs no server and no index. Errors name the flag.
 base::result<bench_plan> understand(const bench_options& asked);

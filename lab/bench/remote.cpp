@@ -4,8 +4,8 @@
 #include "lab/bench/run.hpp"
 #include "lab/bench/watched_server.hpp"
 #include "lab/bench/windows.hpp"
-#include "lab/workload/memcached_target.hpp"
-#include "lab/workload/redis_target.hpp"
+#include "lab/workload/servers/memcached_target.hpp"
+#include "lab/workload/servers/redis_target.hpp"
 
 namespace isotherm::lab {
 namespace {

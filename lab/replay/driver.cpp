@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/atomic.hpp"
-#include "lab/replay/expiry.hpp"
 #include "lab/workload/driving.hpp"
+#include "lab/workload/expiry.hpp"
 #include "os/clock.hpp"
 #include "os/memory/process_memory.hpp"
 #include "os/thread.hpp"
@@ -203,7 +203,7 @@ class worker {
   workload::meter& counts_;
   workload::touched_keys& used_;
   shared_state& shared_;
-  expiry_times expiry_;
+  workload::expiry_times expiry_;
   std::uint64_t misses_ = 0;  ///< when note_misses() was called last
 };
 
@@ -275,7 +275,7 @@ workload::operation counted_as(traces::operation kind) noexcept {
     case traces::operation::remove:
       return workload::operation::remove;
     case traces::operation::incr:
-      return workload::operation::modify;
+      return workload::operation::incr;
     case traces::operation::seek:
       return workload::operation::scan;
   }

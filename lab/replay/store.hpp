@@ -12,12 +12,7 @@
 namespace isotherm::replay {
 
 using workload::answer;
-
-/// A key, and the number by which its value can be checked.
-struct item {
-  std::string_view key;
-  std::uint64_t number = 0;
-};
+using workload::item;
 
 /// One thread's way to the store. Not thread-safe. Errors end the replay; `missing` and `corrupt`
 /// are counted.

@@ -115,6 +115,7 @@ class worker {
     }
     if (next.kind == operation::multiget) return read_all(next);
     const std::uint64_t number = number_of(next.key);
+    if (next.kind == operation::incr) return store_.incr(number);  // uses no record
     used_.mark(number);
     switch (next.kind) {
       case operation::update:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/random.hpp"
@@ -25,29 +27,32 @@ std::uint64_t stamp_of(std::uint64_t number) noexcept { return (number + 1) * kS
 
 constexpr double kTheta = 0.99;  // of zipfian sizes, as in YCSB
 
+constexpr std::array kValueSizes{"constant", "uniform", "zipfian"};
+
 }  // namespace
 
 base::result<value_sizes> parse_value_sizes(const std::string& text) {
-  if (text == "constant") return value_sizes::constant;
-  if (text == "uniform") return value_sizes::uniform;
-  if (text == "zipfian") return value_sizes::zipfian;
+  const auto* const at = std::ranges::find(kValueSizes, text);
+  if (at != kValueSizes.end()) return static_cast<value_sizes>(at - kValueSizes.begin());
   return std::unexpected(base::error{
-      fmt::format("--value-sizes must be one of constant|uniform|zipfian, not '{}'", text)});
+      fmt::format("--value-sizes must be one of {}, not '{}'", fmt::join(kValueSizes, "|"), text)});
 }
 
+const char* name_of(value_sizes how) noexcept { return kValueSizes[static_cast<std::size_t>(how)]; }
+
 std::uint64_t record_format::object_bytes() const noexcept {
-  const std::uint64_t sizes_there = value_size - kLeastValue + 1;
+  const std::uint64_t sizes_there = value_size - least_value_size + 1;
   switch (sizes) {
     case value_sizes::constant:
       return key_size + value_size;
     case value_sizes::uniform:
-      return key_size + (kLeastValue + value_size) / 2;
+      return key_size + (least_value_size + value_size) / 2;
     case value_sizes::zipfian:
       break;
   }
   // The mean of i, which has the chance i^-theta / zeta.
   const double rank = zeta(sizes_there, kTheta - 1) / zeta(sizes_there, kTheta) - 1;
-  return key_size + kLeastValue + static_cast<std::uint64_t>(rank);
+  return key_size + least_value_size + static_cast<std::uint64_t>(rank);
 }
 
 base::result<void> record_format::check() const {
@@ -58,6 +63,11 @@ base::result<void> record_format::check() const {
   if (value_size < kLeastValue || value_size > kGreatestValue) {
     return std::unexpected(base::error{fmt::format("--value-size must be {} to {} bytes, not {}",
                                                    kLeastValue, kGreatestValue, value_size)});
+  }
+  if (least_value_size < kLeastValue || least_value_size > value_size) {
+    return std::unexpected(base::error{
+        fmt::format("--value-size {}..{}: the least size must be {} bytes to the greatest",
+                    least_value_size, value_size, kLeastValue)});
   }
   return {};
 }
@@ -100,7 +110,8 @@ record_buffer::record_buffer(const record_format& format, std::uint64_t seed)
       value_(format.value_size),
       taken_(format.value_size),
       sizes_(format.sizes),
-      ranks_(format.value_size - record_format::kLeastValue + 1, kTheta) {
+      least_(format.least_value_size),
+      ranks_(format.value_size - format.least_value_size + 1, kTheta) {
   base::random random(seed);
   for (char& letter : value_) letter = static_cast<char>('!' + random.below(94));
 }
@@ -108,9 +119,8 @@ record_buffer::record_buffer(const record_format& format, std::uint64_t seed)
 std::size_t record_buffer::size_of(std::uint64_t number) const noexcept {
   if (sizes_ == value_sizes::constant) return value_.size();
   base::random random(number);
-  const std::uint64_t there = value_.size() - record_format::kLeastValue + 1;
-  return record_format::kLeastValue +
-         (sizes_ == value_sizes::uniform ? random.below(there) : ranks_(random));
+  const std::uint64_t there = value_.size() - least_ + 1;
+  return least_ + (sizes_ == value_sizes::uniform ? random.below(there) : ranks_(random));
 }
 
 std::string_view record_buffer::value(std::uint64_t number) noexcept {

@@ -19,16 +19,19 @@
 namespace isotherm::workload {
 
 /// How the sizes of values are drawn: YCSB's fieldlengthdistribution. Of the last two they lie in
-/// record_format::kLeastValue .. value_size; of zipfian (theta 0.99) small ones are the most.
+/// record_format::least_value_size .. value_size; of zipfian (theta 0.99) small ones are the most.
 enum class value_sizes : std::uint8_t { constant, uniform, zipfian };
 /// Parses "constant", "uniform" or "zipfian".
 base::result<value_sizes> parse_value_sizes(const std::string& text);
+const char* name_of(value_sizes how) noexcept;
 
-/// Sizes of a record in bytes.
+/// Sizes of a record in bytes, and how long its value lives.
 struct record_format {
   std::size_t key_size = 30;      ///< kLeastKey .. kGreatestKey
   std::size_t value_size = 1024;  ///< the greatest; kLeastValue or more
   value_sizes sizes = value_sizes::constant;
+  std::size_t least_value_size = kLeastValue;  ///< unless sizes are constant; up to value_size
+  std::uint64_t ttl_ms = 0;  ///< from an insert or update until the value expires; 0: never
 
   static constexpr std::size_t kLeastKey = 16;
   static constexpr std::size_t kGreatestKey = 512;
@@ -45,6 +48,11 @@ struct record_format {
 /// Writes the key of `number` over all of `key` (kLeastKey bytes or more). Different numbers have
 /// different keys.
 void write_key(std::uint64_t number, std::span<char> key) noexcept;
+
+/// Number whose key holds the counter of record `number`: no record has it.
+constexpr std::uint64_t counter_of(std::uint64_t number) noexcept {
+  return number | std::uint64_t{1} << 63;
+}
 
 /// Writes the stamp of `number` to the first and the last eight bytes of `value`, which has
 /// kLeastValue bytes or more. In one of fewer than sixteen the last eight win.
@@ -80,6 +88,7 @@ class record_buffer {
   std::vector<char> value_;
   std::vector<char> taken_;
   value_sizes sizes_;
+  std::size_t least_;
   zipfian ranks_;  ///< of the sizes, the least first
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "tool/address.hpp"
@@ -24,6 +25,12 @@ enum class answer : std::uint8_t {
   corrupt   ///< the value is not the key's
 };
 
+/// A key, and the number by which its value can be checked.
+struct item {
+  std::string_view key;
+  std::uint64_t number = 0;
+};
+
 /// One thread's way to the store. Not thread-safe.
 class session {
  public:
@@ -35,6 +42,11 @@ class session {
   /// Deletes the record, which may be gone already (`missing`).
   virtual base::result<answer> remove(std::uint64_t) {
     return std::unexpected(base::error{"nothing can be deleted here: leave delete out of the mix"});
+  }
+  /// Adds 1 to the counter that the record has under a key of its own (counter_of()), and that
+  /// begins with 1. `corrupt` when the store holds no number there.
+  virtual base::result<answer> incr(std::uint64_t) {
+    return std::unexpected(base::error{"nothing can be counted here: leave incr out of the mix"});
   }
   /// Reads the records, in one request where the store has one. `missing` when one is, `corrupt`
   /// when one has a wrong value.

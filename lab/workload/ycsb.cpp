@@ -23,7 +23,8 @@ constexpr std::array<named_share, kOperations> kShares{{{"read", &mix::read},
                                                         {"scan", &mix::scan},
                                                         {"modify", &mix::modify},
                                                         {"delete", &mix::remove},
-                                                        {"multiget", &mix::multiget}}};
+                                                        {"multiget", &mix::multiget},
+                                                        {"incr", &mix::incr}}};
 
 operation choose(const mix& shares, std::uint64_t percent) noexcept {
   std::size_t at = 0;
@@ -42,8 +43,8 @@ const char* name_of(operation kind) noexcept {
 base::result<mix> parse_mix(const std::string& text) {
   const auto refuse = [&] {
     return std::unexpected(base::error{fmt::format(
-        "--mix '{}': shares of read, update, insert, scan, modify, delete and multiget in percent "
-        "that add up to 100, as in read=90,delete=10",
+        "--mix '{}': shares of read, update, insert, scan, modify, delete, multiget and incr in "
+        "percent that add up to 100, as in read=90,delete=10",
         text)});
   };
   mix shares;

@@ -19,15 +19,17 @@
 
 namespace isotherm::workload {
 
-/// The last two are none of YCSB's. A deleted record comes back with its next update.
-enum class operation : std::uint8_t { read, update, insert, scan, modify, remove, multiget };
-inline constexpr std::size_t kOperations = 7;
+/// The last three are none of YCSB's. A deleted record comes back with its next update. incr counts
+/// in a key beside the record's.
+enum class operation : std::uint8_t { read, update, insert, scan, modify, remove, multiget, incr };
+inline constexpr std::size_t kOperations = 8;
 /// Its name in reports and in parse_mix().
 const char* name_of(operation kind) noexcept;
 
 /// Shares of the operations, in percent; they add up to 100.
 struct mix {
-  unsigned read = 0, update = 0, insert = 0, scan = 0, modify = 0, remove = 0, multiget = 0;
+  unsigned read = 0, update = 0, insert = 0, scan = 0, modify = 0, remove = 0, multiget = 0,
+           incr = 0;
 };
 /// Parses "read=90,update=5,delete=5": names of operations, each at most once.
 base::result<mix> parse_mix(const std::string& text);

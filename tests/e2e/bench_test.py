@@ -159,6 +159,26 @@ class Reports(unittest.TestCase):
         self.assertEqual((found['value_sizes'], found['mix']),
                          ('uniform', 'read=40,update=20,delete=20,multiget=20'))
 
+    def test_a_range_of_sizes(self):
+        for words, sizes in (((), 'uniform'), (('--value-sizes', 'zipfian'), 'zipfian')):
+            with self.subTest(sizes):
+                found = self.report('--value-size', '100..300', *words)
+                self.assertEqual([found[field] for field in
+                                  ('least_value_size', 'value_size', 'value_sizes')],
+                                 [100, 300, sizes])
+
+    def test_counters_and_values_that_expire(self):
+        run = small('--mix', 'read=40,update=30,incr=30', '--ttl', 0.05, '--distribution',
+                    'uniform', '--seconds', 0.5)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = json.loads(run.stdout)
+        self.assertEqual({kind for kind, count in found['operations_by_kind'].items() if count},
+                         {'read', 'update', 'incr'})
+        self.assertGreater(found['missing'], 0)
+        self.assertEqual((found['corrupt'], found['ttl_seconds']), (0, 0.05))
+        self.assertIsNone(found['miss_bounds'])
+        self.assertIsNone(found['operating_point'])
+
     def test_every_key_is_used_in_the_end(self):
         found = self.report('--manage', 'off', '--distribution', 'uniform', '--seconds', 0.5)
         # Uniform over 2000 keys: after tens of thousands of reads each was used.
@@ -212,6 +232,12 @@ class Mistakes(unittest.TestCase):
                             (('--key-size', 3), '--key-size'), (('--theta', 11), '--theta'),
                             (('--mix', 'read=50'), 'add up to 100'),
                             (('--value-sizes', 'gauss'), 'constant|uniform|zipfian'),
+                            (('--value-size', '9..x'), '100..1000'),
+                            (('--value-size', '300..100'), '300..100'),
+                            (('--value-size', '9..99', '--value-sizes', 'constant'),
+                             'takes one --value-size'),
+                            (('--ttl', -1), '--ttl'),
+                            (('--index', 'art', '--mix', 'scan=50,incr=50'), 'counters'),
                             (('--distribution', 'gauss'), 'exponential, sequential'),
                             (('--exponential-accesses', 1), '--exponential-accesses'),
                             (('--index', 'nothing'), 'hash-pugh'),
@@ -225,6 +251,17 @@ class Mistakes(unittest.TestCase):
                 line = self.refuse(*words)
                 self.assertIn(part, line)
                 self.assertEqual(line.count('\n'), 1, line)
+
+
+def count_and_expire(case, where):
+    """A server that counts and expires values by itself."""
+    run = small('--connect', where, '--mix', 'read=60,update=20,incr=20', '--ttl', 0.1,
+                '--distribution', 'uniform', '--seconds', 1)
+    case.assertEqual(run.returncode, 0, run.stderr)
+    found = json.loads(run.stdout)
+    case.assertGreater(found['operations_by_kind']['incr'], 0)
+    case.assertEqual(found['corrupt'], 0)
+    return found
 
 
 class RealRedis(unittest.TestCase):
@@ -254,6 +291,11 @@ class RealRedis(unittest.TestCase):
         self.assertGreater(found['operations_by_kind']['multiget'], 0)
         self.assertGreater(found['missing'], 0)
         self.assertEqual(found['corrupt'], 0)
+        found = count_and_expire(self, f'unix:{server.path}')
+        self.assertGreater(found['missing'], 0)
+        counters = subprocess.run(['redis-cli', '-s', server.path, 'INFO', 'stats'], check=True,
+                                  capture_output=True, text=True, timeout=60).stdout
+        self.assertRegex(counters, r'expired_keys:[1-9]')
 
 
 class RealMemcached(unittest.TestCase):
@@ -267,6 +309,7 @@ class RealMemcached(unittest.TestCase):
         self.assertGreater(found['operations'], 0)
         self.assertIsNone(found['rss_bytes'], 'it does not tell')
         self.assertEqual((found['missing'], found['corrupt']), (0, 0))
+        count_and_expire(self, f'memcached:unix:{server.path}')
 
     def test_tells_of_records_that_a_small_one_dropped(self):
         server = start_memcached('-m', '2')

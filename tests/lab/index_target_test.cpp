@@ -53,5 +53,39 @@ TEST(IndexTarget, TellsWhatItsThreadHasReadFromCold) {
   EXPECT_EQ((*session)->objects_read(), read) << "they have come back";
 }
 
+TEST(IndexTarget, CountsBesideTheRecords) {
+  const auto index = index::make("art", index::management::off).value();
+  index_target store(*index, {}, 1);
+  const auto session = store.connect().value();
+  ASSERT_TRUE(session->load(0, 10));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(session->incr(7), workload::answer::done);
+  EXPECT_EQ(session->read(7), workload::answer::done) << "the record is as it was";
+  EXPECT_EQ(index->size(), 11u);
+  workload::record_buffer buffer({}, 1);
+  const auto counter = buffer.key(workload::counter_of(7));
+  access inside;
+  EXPECT_EQ(index->find(inside, counter), "3");
+  ASSERT_EQ(index->upsert(inside, counter, std::string_view("3 or so")), index::outcome::done);
+  EXPECT_EQ(session->incr(7), workload::answer::corrupt);
+}
+
+TEST(IndexTarget, AValueExpiresUnlessItIsWrittenAnew) {
+  const auto index = index::make("art", index::management::off).value();
+  index_target store(*index, {.ttl_ms = 1}, 1);
+  const auto writer = store.connect().value(), reader = store.connect().value();
+  ASSERT_TRUE(writer->load(0, 3));
+  ASSERT_EQ(writer->update(1), workload::answer::done);
+  ASSERT_EQ(writer->insert(3), workload::answer::done);
+  while (reader->read(1) != workload::answer::missing ||
+         reader->read(3) != workload::answer::missing) {
+  }
+  EXPECT_EQ(reader->read(0), workload::answer::done) << "loaded, and never written";
+  EXPECT_EQ(index->size(), 2u);
+  index_target lasting(*index, {.ttl_ms = 1'000'000'000}, 1);
+  const auto another = lasting.connect().value();
+  ASSERT_EQ(another->update(1), workload::answer::done);
+  EXPECT_EQ(another->read(1), workload::answer::done);
+}
+
 }  // namespace
 }  // namespace isotherm::lab

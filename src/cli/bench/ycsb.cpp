@@ -25,15 +25,22 @@ void add_flags(command c, bench_options& o) {
   c.add("--workload", o.workload, "a to f");
   c.add("--mix", o.mix,
         "shares of operations in percent, as read=90,delete=10, of read, update, insert, scan, "
-        "modify, delete and multiget (of 10 records) (default: the workload's)");
+        "modify, delete, multiget (of 10 records) and incr (of a counter beside the record) "
+        "(default: the workload's)");
   c.add("--distribution", o.distribution,
         "zipfian|permuted|uniform|latest|exponential|sequential|hotspot (default: the "
         "workload's)");
   c.add("--keys", o.keys, "records to load");
   c.add("--key-size", o.key_size, "bytes of a key");
-  c.add("--value-size", o.value_size, "bytes of a value, or of the greatest");
+  c.add(
+      "--value-size", [&o](const std::string& text) { return lab::read_value_size(text, o); },
+      std::to_string(o.value_size), "bytes of a value, or LEAST..GREATEST of them");
   c.add("--value-sizes", o.value_sizes,
-        "constant|uniform|zipfian: sizes of 8 bytes to --value-size, a record keeps its own");
+        "constant|uniform|zipfian: how sizes are drawn from 8 bytes, or LEAST, to --value-size; a "
+        "record keeps its own (default: constant, uniform of LEAST..GREATEST)");
+  c.add("--ttl", o.ttl,
+        "seconds until a value that was updated or inserted expires; 0: never. A server expires "
+        "it, the driver deletes it in process");
   c.add("--theta", o.theta, "skew of zipfian, permuted and latest, 0.01 to 10");
   c.add("--hotspot-keys", o.hotspot_keys, "share of keys that are hot");
   c.add("--hotspot-accesses", o.hotspot_accesses, "share of accesses to hot keys");
@@ -66,8 +73,9 @@ constexpr const char* kFooter =
     "The operating point stands before the run (with --rate) and beside the result: requests a\n"
     "record and window, the share of the records that are used in a window, and the best page\n"
     "utilization of any order of the records that does not change within a window. The last two\n"
-    "are expected values, computed from the distribution. Workloads that insert, delete or scan\n"
-    "and records of different sizes have none. Windows are those of --window; with --connect\n"
+    "are expected values, computed from the distribution. Workloads that insert, delete, scan or\n"
+    "count and records that expire or differ in size have none. Windows are those of --window; "
+    "with --connect\n"
     "give the server's.\n"
     "A miss is a request during which its thread waits for COLD's file, or for a page from a disk "
     "or\n"
@@ -91,7 +99,7 @@ void report(const bench_plan& plan, const bench_result& found) {
     require(lab::write_keys(plan.asked.used, plan.format, found.used_keys));
   }
   const auto& driven = found.driven.sums;
-  const bool may_miss = plan.load.workload.shares.remove > 0;
+  const bool may_miss = plan.load.workload.shares.remove > 0 || plan.format.ttl_ms > 0;
   if ((driven.missing > 0 && !may_miss) || driven.corrupt > 0) {
     fail(fmt::format("{} records were missing and {} had a wrong value", driven.missing,
                      driven.corrupt));

@@ -10,11 +10,11 @@
 
 #include "index/index.hpp"
 #include "lab/replay/driver.hpp"
-#include "lab/replay/expiry.hpp"
 #include "lab/replay/index_store.hpp"
 #include "lab/replay/key_numbers.hpp"
 #include "lab/replay/survey.hpp"
 #include "lab/replay/values.hpp"
+#include "lab/workload/expiry.hpp"
 
 namespace isotherm::replay {
 namespace {
@@ -49,7 +49,7 @@ TEST(Values, TellTheirKey) {
 }
 
 TEST(Expiry, RemovesWhatWasNotSetAnew) {
-  expiry_times times;
+  workload::expiry_times times;
   times.set({"a", 1}, 100);
   times.set({"b", 2}, 50);
   times.set({"c", 3}, 60);

@@ -1,7 +1,7 @@
 // The target of a build without libmemcached.
 #include <gtest/gtest.h>
 
-#include "lab/workload/memcached_target.hpp"
+#include "lab/workload/servers/memcached_target.hpp"
 
 namespace isotherm::workload {
 namespace {

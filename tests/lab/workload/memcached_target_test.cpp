@@ -1,5 +1,5 @@
 // The memcached client against a server of a few lines that answers with prepared bytes.
-#include "lab/workload/memcached_target.hpp"
+#include "lab/workload/servers/memcached_target.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,6 +45,13 @@ TEST(MemcachedTarget, WritesAndLoads) {
   EXPECT_EQ(*opened("STORED\r\n").to_it->insert(7), answer::done);
   EXPECT_TRUE(opened("STORED\r\n").to_it->load(7, 8));
   EXPECT_FALSE(opened("").to_it->load(7, 8));
+}
+
+TEST(MemcachedTarget, CountsAndBeginsWithOne) {
+  EXPECT_EQ(*opened("8\r\n").to_it->incr(7), answer::done);
+  EXPECT_EQ(
+      *opened("CLIENT_ERROR cannot increment or decrement non-numeric value\r\n").to_it->incr(7),
+      answer::corrupt);
 }
 
 TEST(MemcachedTarget, SaysWhatTheServerRefused) {

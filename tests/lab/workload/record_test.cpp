@@ -50,26 +50,35 @@ TEST(Record, DamageIsSeen) {
 
 TEST(Record, SizesAreThoseOfTheirDistribution) {
   constexpr std::uint64_t kRecords = 100'000;
-  constexpr std::size_t kGreatest = 107;  // a hundred sizes
+  constexpr std::size_t kLeast = 50, kGreatest = 149;  // a hundred sizes
   for (const auto sizes : {value_sizes::uniform, value_sizes::zipfian}) {
-    const record_format format{.value_size = kGreatest, .sizes = sizes};
+    const record_format format{.value_size = kGreatest, .sizes = sizes, .least_value_size = kLeast};
     record_buffer buffer(format, 1), other(format, 2);
     std::vector<int> seen(kGreatest + 1);
     double sum = 0;
     for (std::uint64_t number = 0; number < kRecords; ++number) {
       const std::string_view value = buffer.value(number);
-      ASSERT_GE(value.size(), record_format::kLeastValue);
+      ASSERT_GE(value.size(), kLeast);
       ASSERT_EQ(value.size(), other.size_of(number)) << "of the number, not of the thread";
       ASSERT_TRUE(other.take(value, number));
       ++seen.at(value.size());
       sum += static_cast<double>(value.size());
     }
     const double smallest = sizes == value_sizes::uniform ? 0.01 : 1 / zeta(100, 0.99);
-    EXPECT_NEAR(seen[record_format::kLeastValue], kRecords * smallest,
-                5 * std::sqrt(kRecords * smallest));
+    EXPECT_NEAR(seen[kLeast], kRecords * smallest, 5 * std::sqrt(kRecords * smallest));
     EXPECT_GT(seen[kGreatest], 0);
     EXPECT_NEAR(static_cast<double>(format.object_bytes() - format.key_size), sum / kRecords, 1);
   }
+}
+
+TEST(Record, NoRecordHasTheKeyOfACounter) {
+  record_buffer buffer({}, 1);
+  std::set<std::string> keys;
+  for (std::uint64_t number = 0; number < 1000; ++number) {
+    keys.emplace(buffer.key(number));
+    keys.emplace(buffer.key(counter_of(number)));
+  }
+  EXPECT_EQ(keys.size(), 2000u);
 }
 
 TEST(Record, ADistributionOfSizesIsReadByName) {
@@ -83,6 +92,8 @@ TEST(Record, SizesOutOfBoundsAreRefusedWithTheirBounds) {
   EXPECT_FALSE((record_format{.key_size = 15}.check()));
   EXPECT_FALSE((record_format{.key_size = 513}.check()));
   EXPECT_FALSE((record_format{.value_size = 7}.check()));
+  EXPECT_FALSE((record_format{.value_size = 100, .least_value_size = 7}.check()));
+  EXPECT_FALSE((record_format{.value_size = 100, .least_value_size = 101}.check()));
   const auto refused = record_format{.key_size = 3}.check();
   EXPECT_NE(refused.error().message.find("16 to 512"), std::string::npos);
 }

@@ -1,5 +1,5 @@
 // The Redis client against a server of a few lines that answers with prepared bytes.
-#include "lab/workload/redis_target.hpp"
+#include "lab/workload/servers/redis_target.hpp"
 #include "tool/redis_connection.hpp"
 
 #include <gtest/gtest.h>
@@ -68,6 +68,18 @@ TEST(RedisTarget, ADeletedRecordMayBeGoneAlready) {
     auto session = store.connect();
     ASSERT_TRUE(session);
     EXPECT_EQ((*session)->remove(7), expected);
+  }
+}
+
+TEST(RedisTarget, ACounterThatIsNoNumberIsCorrupt) {
+  for (const auto& [reply, expected] :
+       {std::pair{":1\r\n", answer::done},
+        {"-ERR value is not an integer or out of range\r\n", answer::corrupt}}) {
+    prepared_server server{reply};
+    redis_target store(server.where, kFormat, 1);
+    auto session = store.connect();
+    ASSERT_TRUE(session);
+    EXPECT_EQ((*session)->incr(7), expected);
   }
 }
 

@@ -1,5 +1,6 @@
-// A server that speaks the Redis protocol: isotherm serve, or Redis itself. GET for reads, SET for
-// updates and inserts, both for read-modify-writes; no scans.
+// A memcached, by libmemcached: get for reads, set for updates and inserts, both for
+// read-modify-writes, incr for counters; no scans. Values expire after whole seconds. It is a
+// cache: a record that it dropped is answer::missing.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace isotherm::workload {
 
-class redis_target final : public target {
+class memcached_target final : public target {
  public:
-  redis_target(address where, const record_format& format, std::uint64_t seed)
+  memcached_target(address where, const record_format& format, std::uint64_t seed)
       : where_(std::move(where)), format_(format), seed_(seed) {}
 
   base::result<std::unique_ptr<session>> connect() override;
@@ -22,7 +23,7 @@ class redis_target final : public target {
  private:
   address where_;
   record_format format_;
-  std::uint64_t seed_;
+  [[maybe_unused]] std::uint64_t seed_;  // a build without libmemcached does not read it
 };
 
 }  // namespace isotherm::workload

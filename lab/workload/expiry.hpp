@@ -1,4 +1,4 @@
-// Values that expire by the trace's clock, for stores that do not do that themselves.
+// Values that expire by the driver's clock, for stores that do not do that themselves.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "lab/replay/store.hpp"
+#include "base/error.hpp"
+#include "lab/workload/target.hpp"
 
-namespace isotherm::replay {
+namespace isotherm::workload {
 
 /// The times at which the keys of one thread expire. Not thread-safe.
 class expiry_times {
@@ -52,4 +53,4 @@ class expiry_times {
   std::unordered_map<std::uint64_t, std::uint64_t> due_;  ///< by number, microseconds
 };
 
-}  // namespace isotherm::replay
+}  // namespace isotherm::workload

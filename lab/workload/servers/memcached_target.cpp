@@ -1,9 +1,10 @@
-#include "lab/workload/memcached_target.hpp"
+#include "lab/workload/servers/memcached_target.hpp"
 
 #include <fmt/format.h>
 #include <libmemcached/memcached.h>
 
 #include <cstdlib>
+#include <ctime>
 
 namespace isotherm::workload {
 namespace {
@@ -27,7 +28,9 @@ base::error failed(memcached_return_t how) {
 class memcached_session final : public session {
  public:
   memcached_session(connection_ptr connection, const record_format& format, std::uint64_t seed)
-      : connection_(std::move(connection)), buffer_(format, seed) {}
+      : connection_(std::move(connection)),
+        buffer_(format, seed),
+        ttl_s_(static_cast<std::time_t>((format.ttl_ms + 999) / 1000)) {}
 
   base::result<answer> read(std::uint64_t number) override {
     const auto key = buffer_.key(number);
@@ -41,14 +44,7 @@ class memcached_session final : public session {
     return buffer_.take({value.get(), bytes}, number) ? answer::done : answer::corrupt;
   }
 
-  base::result<answer> update(std::uint64_t number) override {
-    const auto key = buffer_.key(number);
-    const auto value = buffer_.value(number);
-    const memcached_return_t how =
-        memcached_set(connection_.get(), key.data(), key.size(), value.data(), value.size(), 0, 0);
-    if (memcached_failed(how)) return std::unexpected(failed(how));
-    return answer::done;
-  }
+  base::result<answer> update(std::uint64_t number) override { return set(number, ttl_s_); }
   base::result<answer> insert(std::uint64_t number) override { return update(number); }
 
   base::result<answer> remove(std::uint64_t number) override {
@@ -59,20 +55,46 @@ class memcached_session final : public session {
     return answer::done;
   }
 
+  base::result<answer> incr(std::uint64_t number) override {
+    const auto key = buffer_.key(counter_of(number));
+    memcached_return_t how = increment(key);
+    if (how == MEMCACHED_NOTFOUND) {
+      how = memcached_add(connection_.get(), key.data(), key.size(), "1", 1, 0, 0);
+      if (how == MEMCACHED_NOTSTORED) how = increment(key);  // another thread's add came first
+    }
+    if (how == MEMCACHED_CLIENT_ERROR) return answer::corrupt;
+    if (memcached_failed(how)) return std::unexpected(failed(how));
+    return answer::done;
+  }
+
   base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {
     return std::unexpected(base::error{"memcached has no ordered scan"});
   }
 
   base::result<void> load(std::uint64_t first, std::uint64_t last) override {
     for (std::uint64_t number = first; number < last; ++number) {
-      if (auto how = update(number); !how) return std::unexpected(std::move(how).error());
+      if (auto how = set(number, 0); !how) return std::unexpected(std::move(how).error());
     }
     return {};
   }
 
  private:
+  base::result<answer> set(std::uint64_t number, std::time_t ttl_s) {
+    const auto key = buffer_.key(number);
+    const auto value = buffer_.value(number);
+    const memcached_return_t how = memcached_set(connection_.get(), key.data(), key.size(),
+                                                 value.data(), value.size(), ttl_s, 0);
+    if (memcached_failed(how)) return std::unexpected(failed(how));
+    return answer::done;
+  }
+  memcached_return_t increment(std::string_view key) {
+    std::uint64_t count = 0;
+    return memcached_increment(connection_.get(), key.data(), key.size(), 1, &count);
+  }
+
   connection_ptr connection_;
   record_buffer buffer_;
+  std::time_t ttl_s_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A memcached, by libmemcached: get for reads, set for updates and inserts, both for
-// read-modify-writes; no scans. It is a cache: a record that it dropped is answer::missing.
+// A server that speaks the Redis protocol: isotherm serve, or Redis itself. GET for reads, SET for
+// updates and inserts, both for read-modify-writes, INCR for counters; no scans.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace isotherm::workload {
 
-class memcached_target final : public target {
+class redis_target final : public target {
  public:
-  memcached_target(address where, const record_format& format, std::uint64_t seed)
+  redis_target(address where, const record_format& format, std::uint64_t seed)
       : where_(std::move(where)), format_(format), seed_(seed) {}
 
   base::result<std::unique_ptr<session>> connect() override;
@@ -22,7 +22,7 @@ class memcached_target final : public target {
  private:
   address where_;
   record_format format_;
-  [[maybe_unused]] std::uint64_t seed_;  // a build without libmemcached does not read it
+  std::uint64_t seed_;
 };
 
 }  // namespace isotherm::workload

@@ -1,5 +1,5 @@
 // In a build without libmemcached.
-#include "lab/workload/memcached_target.hpp"
+#include "lab/workload/servers/memcached_target.hpp"
 
 namespace isotherm::workload {
 
