@@ -34,6 +34,14 @@ def commands(pattern):
                 yield f'{page.relative_to(PROJECT)}:{number}', shlex.split(line[1], comments=True)
 
 
+def spans(pattern):
+    """(page, words) of each code span in running text that begins with `pattern`, and goes on."""
+    for page in PAGES:
+        text = page.read_text(encoding='utf-8')
+        for span in re.finditer(rf'`((?:[^`\s]*/)?{pattern}\s[^`]*)`', text):
+            yield str(page.relative_to(PROJECT)), shlex.split(span[1])
+
+
 def tiny(words, socket):
     words = list(words)
     for at, word in enumerate(words[:-1]):
@@ -73,6 +81,11 @@ class Commands(unittest.TestCase):
         self.assertTrue(any('Ready to accept' in line for line in said), 'isotherm serve ended')
         return socket
 
+    def count_of_commands(self):
+        """Places of the pages that name a benchmark and, behind it, a flag or a file."""
+        return sum(len(re.findall(r'isotherm bench \w+\s[\w-]', page.read_text(encoding='utf-8')))
+                   for page in PAGES)
+
     def test_each_benchmark_runs(self):
         socket = self.serve()
         # Blocks as the ARC paper's authors give them out: first one, how many, two more.
@@ -84,8 +97,9 @@ class Commands(unittest.TestCase):
         (self.folder / 'cloud_physics_w106.trace.xz').write_bytes(
             lzma.compress(b''.join((i % 300).to_bytes(4, 'little') for i in range(3000))))
         # Traces are generated before they are replayed.
-        found = [*commands('isotherm trace'), *commands('isotherm bench')]
-        self.assertGreater(len(found), 10)
+        benchmarks = [*commands('isotherm bench'), *spans(r'isotherm bench \w+')]
+        self.assertEqual(len(benchmarks), self.count_of_commands(), 'and none is left out')
+        found = [*commands('isotherm trace'), *benchmarks]
         for place, words in found:
             with self.subTest(place):
                 command = [TOOL, *tiny(words[1:], socket)]
