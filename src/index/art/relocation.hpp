@@ -22,15 +22,22 @@ inline base::atomic<link>* link_to_address(node* n, const void* below) noexcept 
   return nullptr;
 }
 
-/// Fetches the leaves below a node ahead of their visit, so that their cache misses overlap.
+/// Fetches the leaves below a node ahead of their visit, so that their cache misses overlap. Keeps
+/// as many on the way as kAhead, however far apart their bytes lie.
 class leaf_prefetch {
  public:
   /// Before the visit of the child of `n` at byte `next` or behind it.
   void go_on(node* n, int next) noexcept {
     const auto from = static_cast<unsigned>(std::max(next, 0));
-    if (n != node_ || from >= fetched_) fetched_ = from;
+    if (n != node_ || from >= fetched_) {
+      fetched_ = from;
+      on_the_way_ = 0;
+    } else if (from != visited_ && on_the_way_ > 0) {
+      --on_the_way_;
+    }
     node_ = n;
-    while (fetched_ <= kLastByte && fetched_ <= from + kAhead) {
+    visited_ = from;
+    while (fetched_ <= kLastByte && on_the_way_ < kAhead) {
       const branch b = next_child(n, fetched_);
       if (!b.target) {
         fetched_ = kLastByte + 1;
@@ -38,13 +45,16 @@ class leaf_prefetch {
       }
       prefetch(reinterpret_cast<const void*>(b.target & ~link{1}));
       fetched_ = b.byte + 1;
+      ++on_the_way_;
     }
   }
 
  private:
   static constexpr unsigned kAhead = 16, kLastByte = 255;
   node* node_ = nullptr;
+  unsigned visited_ = 0;  // the children at lower bytes were visited
   unsigned fetched_ = 0;  // the first byte whose leaf was not fetched
+  unsigned on_the_way_ = 0;
 };
 
 }  // namespace art_detail
