@@ -1,6 +1,8 @@
 #include "lab/tiers/best_placement.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -15,6 +17,7 @@ namespace {
 
 struct candidate {
   const void* node;
+  std::size_t level;
   std::uint64_t bytes;
   node_tally counts;
 };
@@ -33,10 +36,10 @@ std::vector<candidate> nodes_of(placement::placed_tree& tree, const visit_counte
       // The root of a radix tree is in neither tier.
       if (!placement::is_slow(inner[level])) continue;
       found.push_back(
-          {inner[level], placement::bytes_of(inner[level]), counts.of_node(inner[level])});
+          {inner[level], level, placement::bytes_of(inner[level]), counts.of_node(inner[level])});
     }
     above.resize(inner.size());
-    found.push_back({leaf.path.back(), leaf.bytes, counts.of_node(leaf.path.back())});
+    found.push_back({leaf.path.back(), inner.size(), leaf.bytes, counts.of_node(leaf.path.back())});
     return true;
   });
   return found;
@@ -110,6 +113,31 @@ void place_best(placement::placed_tree& tree, const visit_counter& counts, std::
     move_to_fast(sum.misses[i], most_that_fits(nodes, room, [i](const candidate& each) {
                    return each.counts.misses[i];
                  }));
+  }
+}
+
+void place_slow_fast(placement::placed_tree& tree, const visit_counter& counts, std::uint64_t room,
+                     visit_tally& sum) {
+  struct level_sum {
+    std::uint64_t bytes = 0, visits = 0;
+    std::array<std::uint64_t, kCaches> misses{};
+  };
+  std::map<std::size_t, level_sum, std::greater<>> levels;  // the lowest first
+  for (const candidate& each : nodes_of(tree, counts)) {
+    level_sum& level = levels[each.level];
+    level.bytes += each.bytes;
+    level.visits += each.counts.visits;
+    for (std::size_t i = 0; i < kCaches; ++i) level.misses[i] += each.counts.misses[i];
+  }
+  for (const auto& [_, level] : levels) {
+    const std::uint64_t fits = std::min(level.bytes, room);
+    const double share = static_cast<double>(fits) / static_cast<double>(level.bytes);
+    const auto of = [share](std::uint64_t count) {
+      return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(count)));
+    };
+    move_to_fast(sum.visits, of(level.visits));
+    for (std::size_t i = 0; i < kCaches; ++i) move_to_fast(sum.misses[i], of(level.misses[i]));
+    room -= fits;
   }
 }
 

@@ -1,4 +1,5 @@
-// The placement that knows all: a bound for those that do not.
+// Placements that are computed from the counts of a tree whose nodes are all slow: the one that
+// knows all, a bound for those that do not, and the one that is the wrong way round.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,11 @@ namespace isotherm::lab {
 /// Moves their counts in `sum` from slow to fast. Nodes that are in the tree no more stay slow.
 void place_best(placement::placed_tree& tree, const visit_counter& counts, std::uint64_t room,
                 visit_tally& sum);
+
+/// Chooses, in the same way, the lowest level first, and of the level that fits in part an even
+/// share of each node (SINLK, 3.1.1: Slow-Fast).
+void place_slow_fast(placement::placed_tree& tree, const visit_counter& counts, std::uint64_t room,
+                     visit_tally& sum);
 
 /// Means over the 1% of the pages of nodes that have the most visits: the share of a page's
 /// visits that its most visited node takes, the upper quartile of its nodes' visits, and its nodes

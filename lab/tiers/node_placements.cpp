@@ -172,6 +172,14 @@ class sinlk_placement final : public tier_placement {
   std::uint64_t now_ns_ = 0;
 };
 
+template <placement::sinlk_variant kVariant>
+std::unique_ptr<tier_placement> make_sinlk(const placement_options& chosen) {
+  placement::sinlk_options policy = chosen.sinlk;
+  policy.fast.bytes = chosen.fast_bytes;
+  policy.variant = kVariant;
+  return std::make_unique<sinlk_placement>(policy, chosen.is_stepped);
+}
+
 template <class Placement>
 std::unique_ptr<tier_placement> make(const placement_options& chosen) {
   return std::make_unique<Placement>(chosen.fast_bytes);
@@ -180,18 +188,23 @@ std::unique_ptr<tier_placement> make(const placement_options& chosen) {
 }  // namespace
 
 extern const placement_kind kStatic, kLayered, kSinlk, kProphet;
+extern const placement_kind kFixedSinlk, kPassiveSinlk, kSeparateSinlk;
 constinit const placement_kind kStatic = {"static", placed_unit::node, counting::none,
                                           make<static_placement>};
 constinit const placement_kind kLayered = {"layered", placed_unit::node, counting::none,
                                            make<layered_placement>};
 constinit const placement_kind kProphet = {"prophet", placed_unit::node, counting::leaves,
                                            make<prophet_placement>};
-constinit const placement_kind kSinlk = {
-    "sinlk", placed_unit::node, counting::leaves,
-    [](const placement_options& chosen) -> std::unique_ptr<tier_placement> {
-      placement::sinlk_options policy = chosen.sinlk;
-      policy.fast.bytes = chosen.fast_bytes;
-      return std::make_unique<sinlk_placement>(policy, chosen.is_stepped);
-    }};
+constinit const placement_kind kSinlk = {"sinlk", placed_unit::node, counting::leaves,
+                                         make_sinlk<placement::sinlk_variant::whole>};
+constinit const placement_kind kFixedSinlk = {
+    "sinlk-fixed", placed_unit::node, counting::leaves,
+    make_sinlk<placement::sinlk_variant::fixed_thresholds>};
+constinit const placement_kind kPassiveSinlk = {
+    "sinlk-passive", placed_unit::node, counting::leaves,
+    make_sinlk<placement::sinlk_variant::passive_demotion>};
+constinit const placement_kind kSeparateSinlk = {
+    "sinlk-separate", placed_unit::node, counting::leaves,
+    make_sinlk<placement::sinlk_variant::separate_allocation>};
 
 }  // namespace isotherm::lab

@@ -8,11 +8,13 @@ namespace isotherm::lab {
 // Each is defined in node_placements.cpp, page_placements.cpp or a source of its own.
 extern const placement_kind kInterleave, kTpp, kMemtis, kCaption;
 extern const placement_kind kStatic, kLayered, kSinlk, kProphet;
+extern const placement_kind kFixedSinlk, kPassiveSinlk, kSeparateSinlk;
 
 namespace {
 
-constexpr const placement_kind* kKinds[] = {&kInterleave, &kTpp,     &kMemtis, &kCaption,
-                                            &kStatic,     &kLayered, &kSinlk,  &kProphet};
+constexpr const placement_kind* kKinds[] = {&kInterleave, &kTpp,          &kMemtis,       &kCaption,
+                                            &kStatic,     &kLayered,      &kSinlk,        &kProphet,
+                                            &kFixedSinlk, &kPassiveSinlk, &kSeparateSinlk};
 
 }  // namespace
 

@@ -26,7 +26,11 @@ constexpr std::uint64_t kStepsPerSecond = 10, kStepsPerCheck = 5;
 constexpr std::uint64_t kCacheWarming = 500'000;
 constexpr double kShift = 0.17;  // of the keys: the hot region moves so far
 
-/// Keeps all nodes where they are while their best placement is computed.
+bool is_computed(std::string_view name) noexcept {
+  return name == kBestPlacement || name == kSlowFastPlacement;
+}
+
+/// Keeps all nodes where they are while a placement is computed.
 class slow_placement final : public tier_placement, placement::placer {
  public:
   placement::placer& chooser() noexcept override { return *this; }
@@ -37,7 +41,7 @@ class slow_placement final : public tier_placement, placement::placer {
 
 base::result<std::unique_ptr<tier_placement>> make_any(std::string_view name,
                                                        const placement_options& chosen) {
-  if (name == kBestPlacement) return std::make_unique<slow_placement>();
+  if (is_computed(name)) return std::make_unique<slow_placement>();
   return make_placement(name, chosen);
 }
 
@@ -275,7 +279,10 @@ base::result<void> simulation::foresee() {
 }
 
 void simulation::step() {
+  const std::uint64_t moved_before = placed_->moved_bytes();
   placed_->step(*tree_.nodes, found_.leaves_per_turn);
+  found_.most_moved_bytes =
+      std::max(found_.most_moved_bytes, placed_->moved_bytes() - moved_before);
   reclaim_all();
   if (++steps_ % kStepsPerCheck == 0 && is_watching_) check_hot_leaves();
 }
@@ -322,7 +329,8 @@ base::result<void> simulation::measure() {
   const std::uint64_t shift = requests_in(asked_.shift_seconds);
   const std::uint64_t moved_before = placed_->moved_bytes();
   counter_.forget();
-  if (run_.placement == kBestPlacement) counter_.count_nodes();
+  if (is_computed(run_.placement)) counter_.count_nodes();
+  found_.most_moved_bytes = 0;
   for (std::uint64_t done = 0; done < asked_.simulated.requests;) {
     const std::uint64_t left = asked_.simulated.requests - done,
                         piece = shift > 0 ? std::min(shift, left) : left;
@@ -373,6 +381,9 @@ base::result<simulated_result> simulation::run() {
     found_.details["hot_pages"] = {{"share_of_top_node", pages.share_of_top_node},
                                    {"upper_quartile", pages.upper_quartile},
                                    {"nodes", pages.nodes}};
+  }
+  if (run_.placement == kSlowFastPlacement) {
+    place_slow_fast(*tree_.nodes, counter_, found_.fast_bytes_limit, found_.sum);
   }
   tree_.index.reset();  // before its placer
   return std::move(found_);

@@ -27,6 +27,7 @@ struct hot_leaves_fast {
 struct simulated_result {
   std::uint64_t node_bytes = 0, fast_bytes_limit = 0, fast_bytes = 0, fast_page_bytes = 0;
   std::uint64_t requests = 0, moved_bytes = 0;
+  std::uint64_t most_moved_bytes = 0;  ///< in a tenth of a simulated second
   std::uint64_t leaves_per_turn = 0;
   std::array<visit_tally, kVisitedKinds> visits;
   /// All of them; of the best placement the tiers are those that it would choose for each cache.
@@ -40,6 +41,8 @@ struct simulated_result {
 /// fast, whatever lies above them. No placement of nodes that stay where they are has fewer slow
 /// visits.
 inline constexpr std::string_view kBestPlacement = "best";
+/// The name of another one that is computed: the lowest levels are fast, as many as fit.
+inline constexpr std::string_view kSlowFastPlacement = "slow-fast";
 
 /// Loads and drives, in this process, whose node memory must not have been used yet.
 base::result<simulated_result> run_simulated(const tiers_options& asked, const tiers_run& run,

@@ -80,6 +80,7 @@ json counts_of(const tiers_options& asked, json row, const simulated_result& fou
               {"fast_bytes", found.fast_bytes},
               {"fast_page_bytes", found.fast_page_bytes},
               {"moved_bytes", found.moved_bytes},
+              {"most_moved_bytes", found.most_moved_bytes},
               {"until_hot_fast", until_hot_fast(found)},
               {"leaves_per_turn", found.leaves_per_turn},
               {"details", timeless(found.details)},

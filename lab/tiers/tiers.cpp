@@ -198,7 +198,7 @@ class measured {
 base::result<std::vector<tiers_run>> understand(const tiers_options& asked) {
   if (auto valid = check(asked); !valid) return std::unexpected(valid.error());
   auto known = placement_names();
-  if (asked.simulated.is_on) known.push_back(kBestPlacement);
+  if (asked.simulated.is_on) known.insert(known.end(), {kBestPlacement, kSlowFastPlacement});
   std::vector<tiers_run> runs;
   for (const std::string& index : asked.indexes) {
     if (std::ranges::find(index::placed_names(), index) == index::placed_names().end()) {

@@ -15,6 +15,7 @@
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "placement/node_memory.hpp"
+#include "placement/visit_record.hpp"
 #include "sync/retire.hpp"
 
 namespace isotherm::placement {
@@ -26,6 +27,7 @@ namespace {
 constexpr unsigned kLeavesPerBatch = 4096;
 constexpr std::uint32_t kIntervalMsMax = 3'600'000;
 constexpr double kNoShare = -1;
+constexpr thresholds kFixedThresholds{.hot = 8, .cold = 4};
 
 /// Adds the calling thread's processor time, in its lifetime, to a sum of seconds.
 class stopwatch {
@@ -38,69 +40,6 @@ class stopwatch {
  private:
   double& sum_;
   const std::uint64_t begin_;
-};
-
-/// What a visit of all leaves finds: how often they are used, and what nodes take.
-class visit_record {
- public:
-  void add(const visited_leaf& leaf, std::uint16_t uses) {
-    uses_.add(uses);
-    uses_.add_bytes(uses, tier_of(leaf.path.back()), leaf.bytes);
-    enter(leaf.path.first(leaf.path.size() - 1));
-    if (!open_.empty()) open_.back().most_uses = std::max(open_.back().most_uses, uses);
-  }
-  /// The last leaf was visited.
-  void finish() { leave(0); }
-  const access_histogram& uses() const noexcept { return uses_; }
-  /// Levels of which all inner nodes fit into `room`, and the lowest level.
-  level_bounds bounds(std::uint64_t room) const {
-    level_bounds found{.least = 0, .most = static_cast<unsigned>(level_bytes_.size())};
-    std::uint64_t sum = 0;
-    for (; found.least < found.most; ++found.least) {
-      sum += level_bytes_[found.least];
-      if (sum > room) break;
-    }
-    return found;
-  }
-
- private:
-  static tier tier_of(const void* node) noexcept { return is_slow(node) ? tier::slow : tier::fast; }
-  /// An inner node of which leaves may follow.
-  struct open_node {
-    void* node;
-    tier where;
-    std::size_t bytes;
-    std::uint16_t most_uses = 0;  // of a leaf below it
-  };
-  /// Leaves the nodes that are not on `path`, and enters those that are.
-  void enter(std::span<void* const> path) {
-    std::size_t shared = 0;
-    while (shared < std::min(path.size(), open_.size()) && open_[shared].node == path[shared]) {
-      ++shared;
-    }
-    leave(shared);
-    if (level_bytes_.size() < path.size()) level_bytes_.resize(path.size());
-    for (std::size_t level = shared; level < path.size(); ++level) {
-      // The root may be in neither tier.
-      const bool is_placed = is_fast(path[level]) || is_slow(path[level]);
-      open_.push_back({.node = path[level],
-                       .where = tier_of(path[level]),
-                       .bytes = is_placed ? bytes_of(path[level]) : 0});
-      level_bytes_[level] += open_.back().bytes;
-    }
-  }
-  void leave(std::size_t kept) {
-    while (open_.size() > kept) {
-      const open_node left = open_.back();
-      open_.pop_back();
-      uses_.add_bytes(left.most_uses, left.where, left.bytes);
-      if (!open_.empty()) open_.back().most_uses = std::max(open_.back().most_uses, left.most_uses);
-    }
-  }
-
-  access_histogram uses_;
-  std::vector<open_node> open_;
-  std::vector<std::uint64_t> level_bytes_;
 };
 
 /// Bytes of fast memory that are taken, in pages, which is what it is made of: nodes that have left
@@ -195,7 +134,8 @@ class sinlk::workers {
   /// undo it.
   std::uint64_t full_bytes() const noexcept {
     const auto& marks = owner_.chosen_.watermarks;
-    return share_of(owner_.room(), (marks.low + marks.high) / 2);
+    const bool is_passive = owner_.chosen_.variant == sinlk_variant::passive_demotion;
+    return share_of(owner_.room(), is_passive ? marks.high : (marks.low + marks.high) / 2);
   }
   /// Whether nodes, which may fill holes in pages, leave fast memory below what promotion may fill,
   /// and its pages below the high mark.
@@ -234,6 +174,7 @@ class sinlk::workers {
   bool keeps_fast_node(std::span<void* const> path) const noexcept;
   void end_visit();
   unsigned halvings_due();
+  void choose_limits();
   void maintain();
   void work(placed_tree& tree);
   void relieve(placed_tree& tree);
@@ -423,12 +364,22 @@ void sinlk::workers::maintain() {
   stats_.now = watermark_.now();
   stats_.strains += watermark_.is_strained() && !was_strained;
   owner_.fast_levels_.store_relaxed(stats_.now.fast_levels);
-  const thresholds by_share = last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share);
-  hot_by_share_ = by_share.hot;
-  stats_.limits = watermark_.is_strained() ? by_share : exchange_limits_;
+  choose_limits();
   if (order != hyper_watermark::order::demote_now) return;
   is_visited_ = false;
   begin_visit(0);
+}
+
+void sinlk::workers::choose_limits() {
+  const auto variant = owner_.chosen_.variant;
+  const bool is_strained = watermark_.is_strained();
+  const thresholds by_share = variant == sinlk_variant::fixed_thresholds
+                                  ? kFixedThresholds
+                                  : last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share);
+  hot_by_share_ = by_share.hot;
+  const bool is_exchange = !is_strained && variant != sinlk_variant::fixed_thresholds;
+  stats_.limits = is_exchange ? exchange_limits_ : by_share;
+  if (variant == sinlk_variant::passive_demotion && !is_strained) stats_.limits.cold = 0;
 }
 
 /// Demotes, all leaves after all leaves, until the strain is over; gives up for now after a visit
@@ -524,7 +475,9 @@ tier sinlk::choose(std::size_t bytes, const node_place& place) noexcept {
   for (const void* below : place.covers) {
     if (is_fast(below)) return tier::fast;
   }
-  const bool may_be_fast = place.level < fast_levels_.load_relaxed() && !is_slow(place.parent);
+  const bool is_upper = place.level < fast_levels_.load_relaxed() ||
+                        chosen_.variant == sinlk_variant::separate_allocation;
+  const bool may_be_fast = is_upper && !is_slow(place.parent);
   return may_be_fast && used <= room ? tier::fast : tier::slow;
 }
 

@@ -27,6 +27,14 @@
 
 namespace isotherm::placement {
 
+/// A part of the policy that is left out, for an analysis of what it gives (SINLK, 6.5).
+enum class sinlk_variant : std::uint8_t {
+  whole,
+  fixed_thresholds,    ///< no histogram: a leaf is hot from 8 uses on, and cold below 4
+  passive_demotion,    ///< nodes are demoted only while fast memory is above the high mark
+  separate_allocation  ///< watermarks move nodes, and do not say where new ones begin
+};
+
 struct sinlk_options {
   fast_size fast{};
   hyper_watermark::limits watermarks{};
@@ -34,6 +42,7 @@ struct sinlk_options {
   /// Share of one processor's time for the trigger's visits while fast memory is not strained;
   /// above 0, at most 1.
   double trigger_share = 0.05;
+  sinlk_variant variant = sinlk_variant::whole;
 };
 /// An error that says which option is out of range.
 base::result<void> check(const sinlk_options& chosen);

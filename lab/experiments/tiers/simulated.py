@@ -14,23 +14,27 @@ import saved
 
 KEYS = 200000
 VISIT_NS = {'art': 36, 'btree-occ': 350}  # measured, docs/benchmarks/tiers.md
-MOVING = ('sinlk', 'memtis', 'tpp', 'caption')
+SINLKS = ('sinlk', 'sinlk-fixed', 'sinlk-passive', 'sinlk-separate')
+MOVING = (*SINLKS, 'memtis', 'tpp', 'caption')
 SP = ('sp-a', 'sp-b', 'sp-c', 'sp-d')
 YCSB = ('ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-d', 'ycsb-e', 'ycsb-f')
 TREES = ('btree-occ', 'art')
 SYSTEMS = ('interleave', 'static', 'layered', 'tpp', 'memtis', 'caption', 'sinlk', 'prophet',
            'best')
+STEPS = ('interleave', 'layered', 'sinlk-fixed', 'sinlk')
 FEW = ('interleave', 'static', 'memtis', 'sinlk', 'prophet', 'best')
 PAIR = ('interleave', 'sinlk')
 
 # figure -> (trees, workloads, percentages of fast memory, placements)
 FIGURES = {
     '2': (TREES, ('ycsb-a', 'ycsb-c', 'ycsb-d'), (25, 50, 75, 100), ('interleave',)),
-    '6': (TREES, ('sp-c',), (50,), ('interleave', 'layered', 'prophet')),
+    '6': (TREES, ('sp-c',), (50,), ('interleave', 'slow-fast', 'layered', 'prophet')),
     '8': (TREES, ('sp-c',), (2, 5, 10), ('prophet',)),
     '13': (('btree-occ',), SP, (20,), SYSTEMS),
     '14': (('btree-occ',), YCSB, (20,), FEW),
     '14-art': (('art',), SP + YCSB[:4] + YCSB[5:], (20,), FEW),
+    '17': (TREES, ('sp-a', 'sp-c', 'sp-d', 'ycsb-a', 'ycsb-d'), (20,), STEPS),
+    '19': (TREES, ('ycsb-d', 'sp-d'), (20,), SINLKS),
     '15c': (('btree-occ',), YCSB, (10, 40, 60, 80), PAIR),
     'control': (TREES, ('sp-c', 'ycsb-c'), (20,), FEW[:-1]),
 }
@@ -62,7 +66,8 @@ def runs_of(names, keys):
                 for workload in workloads:
                     for fast in shares:
                         for placement in placements:
-                            yield name, flags(tree, workload, fast, placement, keys)
+                            more = ['--requests', 20 * keys] if name == '19' else []
+                            yield name, [*flags(tree, workload, fast, placement, keys), *more]
 
 
 NAMES = (*FIGURES, '15a', '16')
@@ -112,7 +117,8 @@ def over_all_fast(row, cache):
 def gain_table(rows, figure, ratio, caches=(0, 1)):
     """Gains over interleave, without a cache and behind 2 MiB."""
     groups = {key: each for key, each in groups_of(rows, figure).items() if key[4] == ratio}
-    names = [name for name in SYSTEMS[1:] if any(name in each for each in groups.values())]
+    names = [name for name in (*SYSTEMS[1:-2], *SINLKS[1:], *SYSTEMS[-2:])
+             if any(name in each for each in groups.values())]
     print(f'\nFigure {figure}: slow memory x {ratio:g}; modelled speed over `interleave`, without '
           'a cache and behind 2 MiB')
     print('| index | workload | fast | keys | all fast | ' + ' | '.join(names) + ' |')
@@ -168,6 +174,18 @@ def page_table(rows):
                   f'| {pages["upper_quartile"]:.0f} | {pages["nodes"]:.1f} |')
 
 
+def burst_table(rows):
+    print('\nFigure 19: KiB moved in a tenth of a second, at most, and slow visits a request')
+    print('| index | workload | placement | KiB | slow visits | fast pages of the limit |')
+    print('|---|---|---|---|---|---|')
+    for key, found in groups_of(rows, '19').items():
+        for name, row in found.items():
+            if key[4] == 2 and name in SINLKS:
+                print(f'| `{key[0]}` | {key[1]} | `{name}` | {row["most_moved_bytes"] >> 10:,} '
+                      f'| {row["slow_visits_per_op"]:.2f} '
+                      f'| {row["fast_page_bytes"] / row["fast_bytes_limit"]:.0%} |')
+
+
 def shift_table(rows):
     print('\nFigure 15a: the hot region moves every 20 s; until 95% of its leaves are fast')
     print('| index | leaves | from the start, s | after each move, s | visits |')
@@ -188,10 +206,11 @@ def cards(options):
     print('\nSlow memory as fast as the other:')
     gain_table(rows, 'control', 1)
     for ratio in (2, 2.5):
-        for figure in ('13', '14', '14-art', '15c', '16'):
+        for figure in ('13', '14', '14-art', '15c', '16', '17'):
             gain_table(rows, figure, ratio)
     for figure in ('2', '6', '8'):
         share_table(rows, figure, 2)
     latency_table(rows, 2)
     page_table(rows)
+    burst_table(rows)
     shift_table(rows)

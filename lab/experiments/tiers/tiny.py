@@ -9,6 +9,6 @@ def trials(tool):
           'interleave,sinlk'],
          ['table', 'saved.jsonl'],
          ['seconds', 'saved.jsonl'],
-         ['simulate', '--tool', tool, '--save', 'simulated.jsonl', '--figures', '6', '14-art',
+         ['simulate', '--tool', tool, '--save', 'simulated.jsonl', '--figures', '6', '14-art', '19',
           '15a', '--keys', '1000'],
          ['cards', 'simulated.jsonl']], rows=2)}

@@ -37,7 +37,8 @@ base::result<void> parse_ratios(const std::string& text, std::vector<double>& ra
 void add_simulation(command c, lab::simulation_options& o) {
   c.add_switch("--simulate", o.is_on,
                "count visits of nodes in place of time, in one thread, with the same output for a "
-               "seed; the placement best is known too, which has the fewest slow visits");
+               "seed; the placements best, which has the fewest slow visits, and slow-fast, whose "
+               "lowest levels are fast, are known too");
   c.group(kSimulation);
   c.add("--requests", o.requests, "requests to count");
   c.add("--rate", o.rate,

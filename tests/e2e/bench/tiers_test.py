@@ -11,7 +11,8 @@ import unittest
 
 TOOL = sys.argv.pop(1)
 OF_PAGES = ('interleave', 'tpp', 'memtis', 'caption')
-OF_NODES = ('static', 'layered', 'sinlk', 'prophet')
+OF_NODES = ('static', 'layered', 'sinlk', 'prophet', 'sinlk-fixed', 'sinlk-passive',
+            'sinlk-separate')
 FIELDS = {'memory', 'index', 'workload', 'placement', 'fast_share', 'seed', 'keys', 'fast_ns',
           'slow_ns', 'node_bytes', 'fast_bytes_limit', 'fast_bytes', 'throughput_ops_s',
           'latency_us', 'each_second', 'details'}
@@ -113,10 +114,11 @@ class Simulation(unittest.TestCase):
     def test_slow_memory_as_fast_as_the_other_gives_every_placement_the_same_time(self):
         for index in ('btree-occ', 'art'):
             rows = simulated('--index', index, '--slow-ratio', '1', '--placement',
-                             ','.join(OF_PAGES + OF_NODES + ('best',)))
+                             ','.join(OF_PAGES + OF_NODES + ('best', 'slow-fast')))
             # Behind a cache, nodes that lie closer together gain, whatever their memory.
             uncached = [row['modelled_ns_per_op'][0] for row in rows]
-            self.assertEqual((len(rows), rows[0]['cache_mib'][0]), (9, 0))
+            self.assertEqual((len(rows), rows[0]['cache_mib'][0]),
+                             (len(OF_PAGES + OF_NODES) + 2, 0))
             for row, mine in zip(rows, uncached):
                 with self.subTest(index=index, placement=row['placement']):
                     self.assertAlmostEqual(mine / uncached[0], 1, delta=0.02)
@@ -136,6 +138,28 @@ class Simulation(unittest.TestCase):
                                      prophet['slow_visits_per_op'])
                 self.assertLessEqual(sinlk['fast_page_bytes'], 1.05 * sinlk['fast_bytes_limit'])
                 self.assertIsNotNone(sinlk['until_hot_fast'][0]['seconds'])
+
+    def test_each_part_of_sinlk_that_is_left_out_shows(self):
+        new = {row['placement']: row for row in simulated(
+            '--index', 'btree-occ', '--workload', 'ycsb-d', '--slow-ratio', '2', '--placement',
+            'sinlk,sinlk-fixed,sinlk-passive,sinlk-separate', keys=50000, requests=100000,
+            warmup=4)}
+        whole = new['sinlk']
+        self.assertGreater(whole['most_moved_bytes'], 0)
+        self.assertLessEqual(whole['most_moved_bytes'], whole['moved_bytes'])
+        for name in ('sinlk-fixed', 'sinlk-passive', 'sinlk-separate'):
+            with self.subTest(name):
+                self.assertNotEqual((new[name]['moved_bytes'], new[name]['slow_visits_per_op']),
+                                    (whole['moved_bytes'], whole['slow_visits_per_op']))
+
+    def test_the_upper_levels_are_the_ones_to_be_fast(self):
+        for index in ('btree-occ', 'art'):
+            found = {row['placement']: row for row in simulated(
+                '--index', index, '--fast', '50', '--slow-ratio', '2', '--placement',
+                'interleave,layered,slow-fast', keys=50000, requests=50000, warmup=0)}
+            slow = [found[name]['slow_visits_per_op']
+                    for name in ('layered', 'interleave', 'slow-fast')]
+            self.assertEqual(slow, sorted(slow), index)
 
     def test_one_row_for_each_latency(self):
         rows = simulated('--index', 'art', '--placement', 'static', keys=2000, requests=5000,
@@ -180,6 +204,7 @@ class Mistakes(unittest.TestCase):
                             (('--latency', 0.5), 'latency'),
                             (('--bandwidth', 0), 'bandwidth'),
                             (('--placement', 'best'), 'interleave'),
+                            (('--placement', 'slow-fast'), 'interleave'),
                             (('--requests', 5), 'need --simulate'),
                             (('--simulate', '--requests', 0), '--requests'),
                             (('--simulate', '--rate', 0), '--rate'),

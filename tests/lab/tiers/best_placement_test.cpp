@@ -79,6 +79,26 @@ TEST_P(BestPlacement, TakesTheNodesThatAreVisited) {
   EXPECT_LT(little.misses[1][1], little.visits[1]) << "most visits hit a cache";
 }
 
+// The reverse of the layers: leaves are fast first, and each search begins in slow memory.
+TEST_P(BestPlacement, SlowFastFillsTheLowestLevelFirstAndEvenly) {
+  const std::uint64_t all = placement::used_bytes(tier::slow);
+  const visit_tally counts = counted();
+  std::uint64_t before = 0;
+  for (const std::uint64_t room : {all / 100, all / 4, all}) {
+    visit_tally sum = counts;
+    place_slow_fast(*tree_.nodes, counter_, room, sum);
+    EXPECT_EQ(sum.visits[0] + sum.visits[1], counts.visits[1]);
+    EXPECT_GE(sum.visits[0], before);
+    EXPECT_LE(sum.visits[0], with_room_for(room).visits[0]);
+    before = sum.visits[0];
+  }
+  EXPECT_EQ(before, counts.visits[1]) << "there was room for all";
+  const std::uint64_t leaf_visits = counter_.of_kind(visited::leaf).visits[1];
+  visit_tally few = counts;
+  place_slow_fast(*tree_.nodes, counter_, all / 100, few);
+  EXPECT_LT(few.visits[0], leaf_visits / 10) << "leaves, and few of those that are visited";
+}
+
 INSTANTIATE_TEST_SUITE_P(All, BestPlacement, testing::ValuesIn(index::placed_names()),
                          [](const auto& info) {
                            return info.param == "art" ? std::string("art") : std::string("btree");
