@@ -42,10 +42,12 @@ SIZES_OF_16 = (0.5, 2, 4)
 
 
 def flags(tree, workload, fast, placement, keys):
-    """Returns the flags of one run. Fixed nodes need a warm-up for the caches alone."""
+    """Returns the flags of one run. Fixed nodes need a warm-up for the caches alone. A scan is as
+    much as some fifty reads: there are a twentieth as many."""
     warmup = 12 if placement in MOVING else 1
+    rate = keys // 20 if workload == 'ycsb-e' else keys
     return ['--index', tree, '--workload', workload, '--fast', fast, '--placement', placement,
-            '--keys', keys, '--rate', keys, '--requests', keys, '--warmup', warmup, '--seed', 1,
+            '--keys', keys, '--rate', rate, '--requests', rate, '--warmup', warmup, '--seed', 1,
             '--visit-ns', VISIT_NS[tree] * 2000000 // keys, '--slow-ratio', '1,2,2.5,4']
 
 
