@@ -334,7 +334,8 @@ base::result<void> simulation::measure() {
   for (std::uint64_t done = 0; done < asked_.simulated.requests;) {
     const std::uint64_t left = asked_.simulated.requests - done,
                         piece = shift > 0 ? std::min(shift, left) : left;
-    if (shift > 0 && piece >= workload::kBatch && source_.has_hot_region()) {
+    // A rest of less than half a period sees no move: its leaves would have no time to follow.
+    if (shift > 0 && 2 * piece >= shift && source_.has_hot_region()) {
       source_.move_hot_region();
       watch_hot_leaves();
     }

@@ -161,6 +161,11 @@ class Simulation(unittest.TestCase):
                     for name in ('layered', 'interleave', 'slow-fast')]
             self.assertEqual(slow, sorted(slow), index)
 
+    def test_the_hot_region_moves_as_often_as_whole_periods_are_left(self):
+        row, = simulated('--index', 'art', '--workload', 'sp-c', '--shift', 2, '--slow-ratio', '2',
+                         '--placement', 'sinlk', keys=20000, requests=80000, warmup=2)
+        self.assertEqual(len(row['until_hot_fast']), 1 + 2, 'at the start, and in 4 seconds')
+
     def test_one_row_for_each_latency(self):
         rows = simulated('--index', 'art', '--placement', 'static', keys=2000, requests=5000,
                          warmup=0)
