@@ -74,18 +74,17 @@ base::result<sort::boundaries> read_boundaries(scan& of, const std::string& path
                                                std::uint64_t parts) {
   auto in = sort::source::open(path);
   if (!in) return std::unexpected(in.error());
-  if (auto r = sort::check_options(of.work.options, in->size()); !r) {
-    return refused(fmt::format("{}: {}", path, r.error().message));
-  }
+  const auto named = [&](const base::error& e) {
+    return std::unexpected(base::error{fmt::format("{}: {}", path, e.message), e.code});
+  };
+  if (auto r = sort::check_options(of.work.options, in->size()); !r) return named(r.error());
   const auto header = in->header_bytes(of.work.options);
   if (!header) return std::unexpected(header.error());
   sort::plan p = of.share;
   p.header_bytes = *header;
   const sort::context there{of.work, p, *in, of.layout};
   sort::boundaries found(of.layout, sort::all_records(there, of.share.room_bytes / 4));
-  if (auto r = of.work.status(); !r) {
-    return refused(fmt::format("{}: {}", path, r.error().message));
-  }
+  if (auto r = of.work.status(); !r) return named(r.error());
   if (found.size() + 1 != parts) {
     return refused(fmt::format("{} parts take {} boundaries: {} has {}", parts, parts - 1, path,
                                found.size()));

@@ -5,14 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
+#include "os/faults.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm {
@@ -293,6 +296,44 @@ TEST(Split, RefusesWhatCannotSucceed) {
   sort_options klv = options_of(record_format::klv);
   store(dir.file("in"), std::string("0123456789\x05\0\0\0abcd", 18));
   expect_refused(dir, klv, {.outputs = names(dir, 2)}, "the record at byte 0 is cut");
+}
+
+// A thread waits for the block before its own: it must not wait for one whose read has failed.
+TEST(Split, EachCallThatFailsEndsAllThreadsAndLeavesNothing) {
+  base::random random(seed());
+  const scratch dir;
+  sort_options o = options_of(record_format::fixed);
+  o.memory_bytes = 32 * kMiB;
+  o.read_threads = 3;
+  store(dir.file("in"), make_fixed(random, 200'000, 24));
+  const std::string bounds = "a                       b                       ";
+  store(dir.file("at"), bounds);
+  ASSERT_TRUE(
+      split_files({dir.file("in")}, {.outputs = names(dir, 3), .boundaries = dir.file("at")}, o));
+  std::vector<std::string> whole;
+  for (const std::string& name : names(dir, 3)) whole.push_back(contents(name));
+  for (int nth = 1;; ++nth) {
+    for (const std::string& name : names(dir, 3)) std::filesystem::remove(name);
+    std::atomic<int> calls{0};
+    os::set_fault_hook([&](os::io_call) { return ++calls == nth ? EIO : 0; });
+    const auto r =
+        split_files({dir.file("in")}, {.outputs = names(dir, 3), .boundaries = dir.file("at")}, o);
+    os::set_fault_hook({});
+    if (r) {
+      EXPECT_GT(nth, 20);
+      EXPECT_LT(calls, nth);
+      return;
+    }
+    EXPECT_EQ(r.error().code, EIO) << r.error().message;
+    // Complete files get their names one by one: those that have one hold all records.
+    std::size_t there = 2;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      if (!std::filesystem::exists(names(dir, 3)[i])) continue;
+      ++there;
+      EXPECT_TRUE(contents(names(dir, 3)[i]) == whole[i]) << "call " << nth;
+    }
+    EXPECT_EQ(dir.entries(), there) << "call " << nth;
+  }
 }
 
 TEST(Split, AStopLeavesNothing) {
