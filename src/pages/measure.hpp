@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "pages/memory_image.hpp"
+#include "pages/objects/figures.hpp"
 #include "pages/shadow.hpp"
 #include "pages/source.hpp"
 
@@ -71,6 +73,7 @@ struct window_report {
   page_figures huge;                      ///< as if all pages had 2 MiB
   page_figures real;                      ///< of the size that each page has in its mapping
   std::uint64_t resident_in_huge = 0;     ///< bytes of `all.resident` in real pages of 2 MiB
+  std::optional<object_figures> objects;  ///< where the source traces allocations
 
   /// Bytes that could leave DRAM as the memory lies: resident pages that were not used.
   std::uint64_t could_leave() const noexcept { return all.untouched; }

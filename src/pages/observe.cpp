@@ -1,7 +1,10 @@
 #include "pages/observe.hpp"
 
+#include <chrono>
 #include <string>
 #include <utility>
+
+#include "pages/objects/symbols.hpp"
 
 namespace isotherm::pages {
 namespace {
@@ -35,6 +38,29 @@ base::result<bool> skip(source& from, const window_limit& limit, requests& asked
   return !skipped->last;
 }
 
+base::result<window_report> measure_window(const source& from, const window& ended) {
+  auto figures = measure(from.marks(), ended);
+  if (!figures || from.objects() == nullptr) return figures;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  auto objects = measure_objects(from.marks(), ended.area, *from.objects(), ended.memory.mappings,
+                                 static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count()));
+  if (!objects) return std::unexpected(objects.error());
+  figures->objects = std::move(*objects);
+  return figures;
+}
+
+void name_sites(observation& seen) {
+  std::vector<object_figures*> all;
+  for (window_report& w : seen.windows) {
+    if (w.objects) all.push_back(&*w.objects);
+  }
+  if (name_functions(all) == naming::no_addr2line) {
+    seen.remarks.emplace_back(
+        "Functions have no names: addr2line is not installed (on Debian, apt-get install "
+        "binutils).");
+  }
+}
+
 base::result<void> observe_windows(source& from, const schedule& times, requests asked,
                                    const std::function<void(const window_report&)>& told,
                                    std::vector<window_report>& windows) {
@@ -48,7 +74,7 @@ base::result<void> observe_windows(source& from, const schedule& times, requests
     if (ended->lost) break;
     const bool nothing = from.traits().counts_accesses && ended->accesses == 0;
     if (ended->last && nothing && !windows.empty()) break;  // the one before ended with the source
-    auto figures = measure(from.marks(), *ended);
+    auto figures = measure_window(from, *ended);
     if (!figures) return std::unexpected(figures.error());
     if (auto r = from.marks().clear(ended->area); !r) return r;
     if (told) told(*figures);
@@ -67,6 +93,7 @@ base::result<observation> observe(source& from, const schedule& times, const req
   all.exit_status = from.finish(asked);
   if (!done) return std::unexpected(done.error());
   all.remarks = from.remarks();
+  name_sites(all);
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include "base/atomic.hpp"
 #include "base/error.hpp"
 #include "pages/memory_image.hpp"
+#include "pages/objects/object_table.hpp"
 #include "pages/shadow.hpp"
 
 namespace isotherm::pages {
@@ -68,6 +69,8 @@ class source {
   /// cleared. Not to be called after a window that was the last.
   virtual base::result<window> observe(const window_limit& limit, const requests& asked) = 0;
   virtual const shadow& marks() const = 0;
+  /// The live objects at the end of the window before; null where they are not traced.
+  virtual const object_table* objects() const { return nullptr; }
   /// Lets the observed program end, where the source has started it, and returns the exit status
   /// for the tool: the program's own, or 128 + n after signal n. To be called once, last.
   virtual int finish(const requests&) { return 0; }

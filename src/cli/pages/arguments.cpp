@@ -39,10 +39,15 @@ void add_pages_flags(const command& c, pages_arguments& a) {
       c.add_switch("--syscalls", a.counts_buffers,
                    "count buffers of the program that system calls (read, write, send and their "
                    "variants) read or wrote as used");
+  const option objects = c.add_switch(
+      "--objects", a.traces_objects,
+      "trace what the program allocates (malloc, new and their kin), and report by object size and "
+      "allocation site what it would hold if its objects were ordered by temperature");
   c.add("--trace", a.trace,
         "read a trace of memory accesses in place of running a program: output of valgrind "
         "--tool=lackey --trace-mem=yes, or of drmemtrace's tool view; -: standard input")
-      .excludes(buffers);
+      .excludes(buffers)
+      .excludes(objects);
   const option process =
       c.add("--pid", a.pid,
             "observe the process of this number, which runs already, by the kernel's page bits: "
@@ -50,7 +55,8 @@ void add_pages_flags(const command& c, pages_arguments& a) {
             1, std::numeric_limits<int>::max())
           .value_name("PID")
           .hide_default()
-          .excludes(buffers);
+          .excludes(buffers)
+          .excludes(objects);
   const auto limit = [](pages::window_limit& target) {
     return [&target](const std::string& text) { return set_limit(target, text); };
   };

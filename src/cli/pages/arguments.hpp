@@ -12,6 +12,7 @@ namespace isotherm::cli {
 struct pages_arguments {
   std::vector<std::string> program;  ///< with its arguments
   bool counts_buffers = false;
+  bool traces_objects = false;
   int pid = 0;  ///< of a process that runs already; 0: none
   std::string trace;
   pages::schedule times;

@@ -25,6 +25,7 @@ namespace {
 constexpr const char* kFooter =
     "isotherm pages -- redis-server --port 7000          run the program and observe it\n"
     "isotherm pages --window 10s -- PROGRAM ARGUMENTS    a row of figures every 10 s\n"
+    "isotherm pages --objects -- PROGRAM ARGUMENTS       what moving its objects would save\n"
     "isotherm pages --pid 4711 --window 60s --windows 1  a process that runs already\n"
     "valgrind --tool=lackey --trace-mem=yes --log-fd=9 PROGRAM 9>&1 >/dev/null |\n"
     "  isotherm pages --trace -                          read another tool's trace\n"
@@ -91,6 +92,7 @@ std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::
   if (!a.program.empty()) {
     auto program = pages::qemu_source::start({.program = a.program,
                                               .counts_buffers = a.counts_buffers,
+                                              .traces_objects = a.traces_objects,
                                               .default_signals = default_signals});
     if (!program) fail(program.error().message);
     return std::move(*program);

@@ -16,6 +16,8 @@
 #include <ctime>
 
 #include "pages/bits.hpp"
+#include "pages/objects/allocation.hpp"
+#include "pages/objects/call_stack.hpp"
 #include "pages/qemu/control.hpp"
 #include "pages/qemu/plugin_api.hpp"
 #include "pages/qemu/system_calls.hpp"
@@ -36,6 +38,10 @@ bool observed = true;  // false in a child of the program, which inherits all th
 bool counts_buffers = false;
 pid_t tool = 0;
 system_call calls[kCounters];  // the call that a thread is in
+
+allocation_log* allocations = nullptr;  // null: they are not asked for
+pthread_mutex_t appending = PTHREAD_MUTEX_INITIALIZER;
+call_stack stacks[kCounters];  // of the first threads; objects of further ones have no call stack
 
 shadow_word* area() noexcept { return areas[shared->window.load_relaxed() % kAreas]; }
 
@@ -71,6 +77,33 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address,
   if (count.load_relaxed() % kAccessesBetweenLooks == 0) end_window_in_time();
 }
 
+/// The accesses of a call instruction, which stores its return address.
+void on_call_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address,
+                    void* returns_to) {
+  on_access(vcpu, info, address, nullptr);
+  if (vcpu >= kCounters || !qemu_plugin_mem_is_store(info)) return;
+  stacks[vcpu].call(address, reinterpret_cast<std::uint64_t>(returns_to));
+}
+
+/// The access of a return instruction, which loads its return address.
+void on_return_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
+  on_access(vcpu, info, address, nullptr);
+  if (vcpu < kCounters) stacks[vcpu].ret(address);
+}
+
+void register_accesses(qemu_plugin_insn* of) {
+  const std::size_t bytes = qemu_plugin_insn_size(of);
+  const auto* const code = static_cast<const unsigned char*>(qemu_plugin_insn_data(of));
+  const instruction kind = allocations != nullptr ? kind_of(code, bytes) : instruction::other;
+  const std::uint64_t behind = qemu_plugin_insn_vaddr(of) + bytes;
+  qemu_plugin_register_vcpu_mem_cb(of,
+                                   kind == instruction::call  ? on_call_access
+                                   : kind == instruction::ret ? on_return_access
+                                                              : on_access,
+                                   QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                   reinterpret_cast<void*>(behind));
+}
+
 /// `data` packs the block's address and, above it, its size.
 void on_block(unsigned, void* data) {
   if (!observed) return;
@@ -84,8 +117,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   for (std::size_t i = 0; i < count; ++i) {
     qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
     bytes += qemu_plugin_insn_size(instruction);
-    qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                     QEMU_PLUGIN_MEM_RW, nullptr);
+    register_accesses(instruction);
   }
   if (count == 0) return;
   const std::uint64_t begin = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
@@ -152,10 +184,52 @@ void copy_text(std::uint64_t from, char (&to)[kSize]) {
   to[std::max<ssize_t>(copied, 0)] = '\0';
 }
 
+/// Appends an event, and holds the program up while the tool has not read older ones.
+void append_event(const allocation_event& event) noexcept {
+  constexpr timespec kLook{.tv_sec = 0, .tv_nsec = 1'000'000};
+  pthread_mutex_lock(&appending);
+  while (is_full(*allocations) && shared->detached.load_acquire() == 0 && ::getppid() == tool) {
+    ::nanosleep(&kLook, nullptr);
+  }
+  if (!is_full(*allocations)) append(*allocations, event);
+  pthread_mutex_unlock(&appending);
+}
+
+std::uint64_t now_ns() noexcept {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void on_allocation(unsigned vcpu, allocation_message message, std::uint64_t address,
+                   std::uint64_t asked, std::uint64_t usable, std::uint64_t place) noexcept {
+  if (message == allocation_message::attach) {
+    const std::uint32_t answer = 1;
+    std::memcpy(const_cast<void*>(at(address)), &answer, sizeof answer);
+    allocations->attached.store_release(1);
+    return;
+  }
+  allocation_event event{.is_made = message == allocation_message::made,
+                         .frame_count = 0,
+                         .address = address,
+                         .asked = asked,
+                         .usable = usable,
+                         .time_ns = now_ns(),
+                         .frames = {}};
+  if (event.is_made != 0 && vcpu < kCounters) {
+    event.frame_count = stacks[vcpu].copy(place, event.frames, kFrames);
+  }
+  append_event(event);
+}
+
 void on_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::uint64_t a1,
-             std::uint64_t a2, std::uint64_t a3, std::uint64_t, std::uint64_t, std::uint64_t,
+             std::uint64_t a2, std::uint64_t a3, std::uint64_t a4, std::uint64_t a5, std::uint64_t,
              std::uint64_t, std::uint64_t) {
   if (!observed) return;
+  if (number == kAllocationCall && allocations != nullptr) {
+    return on_allocation(vcpu, static_cast<allocation_message>(a1), a2, a3, a4, a5);
+  }
   calls[vcpu % kCounters] = {.number = number, .arguments = {a1, a2, a3}};
   if (number != kExecve && number != kExecveat) return;
   copy_text(number == kExecve ? a1 : a2, shared->executed);
@@ -176,6 +250,11 @@ void on_return(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::int64_
   mark_buffers(
       call, returned,
       [](std::uint64_t address, std::uint64_t bytes) { mark_bytes(area(), address, bytes); }, at);
+}
+
+/// A new thread has no callers, also where its number was another's.
+void on_thread(qemu_plugin_id_t, unsigned vcpu) {
+  if (vcpu < kCounters) stacks[vcpu].clear();
 }
 
 void before_fork() {
@@ -229,7 +308,12 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
       map(static_cast<int>(argument("control", count, words)), sizeof(control)));
   auto* const marks = static_cast<std::byte*>(
       map(static_cast<int>(argument("shadow", count, words)), kAreas * kAreaBytes));
-  if (shared == nullptr || marks == nullptr) {
+  const long events = argument("allocations", count, words);
+  if (events >= 0) {
+    allocations =
+        static_cast<allocation_log*>(map(static_cast<int>(events), sizeof(allocation_log)));
+  }
+  if (shared == nullptr || marks == nullptr || (events >= 0 && allocations == nullptr)) {
     std::perror(
         "isotherm: cannot map the marks of used bytes in QEMU (is the address space limited?)");
     return 1;
@@ -242,6 +326,7 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
     std::fputs("isotherm: cannot start a thread in QEMU\n", stderr);
     return 1;
   }
+  qemu_plugin_register_vcpu_init_cb(id, on_thread);
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
   qemu_plugin_register_vcpu_syscall_cb(id, on_call);
   qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);

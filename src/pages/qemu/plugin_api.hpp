@@ -17,6 +17,7 @@ enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
 
 using qemu_plugin_udata_cb_t = void (*)(qemu_plugin_id_t id, void* data);
+using qemu_plugin_vcpu_simple_cb_t = void (*)(qemu_plugin_id_t id, unsigned vcpu);
 using qemu_plugin_vcpu_udata_cb_t = void (*)(unsigned vcpu, void* data);
 using qemu_plugin_vcpu_tb_trans_cb_t = void (*)(qemu_plugin_id_t id, qemu_plugin_tb* block);
 using qemu_plugin_vcpu_mem_cb_t = void (*)(unsigned vcpu, qemu_plugin_meminfo_t info,
@@ -29,6 +30,7 @@ using qemu_plugin_vcpu_syscall_cb_t = void (*)(qemu_plugin_id_t id, unsigned vcp
 using qemu_plugin_vcpu_syscall_ret_cb_t = void (*)(qemu_plugin_id_t id, unsigned vcpu,
                                                    std::int64_t number, std::int64_t returned);
 
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
 void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb* block, qemu_plugin_vcpu_udata_cb_t cb,
                                           qemu_plugin_cb_flags flags, void* data);
@@ -41,6 +43,7 @@ void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t id,
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void* data);
 std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* block);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* block, std::size_t index);
+const void* qemu_plugin_insn_data(const qemu_plugin_insn* instruction);
 std::size_t qemu_plugin_insn_size(const qemu_plugin_insn* instruction);
 std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn* instruction);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);

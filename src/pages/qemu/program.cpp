@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "os/files/file.hpp"
 
@@ -20,6 +21,7 @@ namespace isotherm::pages {
 namespace {
 
 constexpr const char* kPlugin = "isotherm-pages-qemu.so";
+constexpr const char* kPreload = "isotherm-pages-objects.so";
 
 std::unexpected<base::error> refused(const std::string& line) {
   return std::unexpected(base::error{line});
@@ -93,6 +95,19 @@ base::result<void> check_contents(const std::string& path) {
   return {};
 }
 
+/// A shared object of Isotherm's, as built or as installed.
+base::result<std::string> find_beside(const std::string& name) {
+  std::error_code failure;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
+  const auto prefix = self.parent_path().parent_path();
+  for (const char* const folder : {"lib", ISOTHERM_PLUGIN_FOLDER}) {
+    const auto path = prefix / folder / name;
+    if (std::filesystem::exists(path, failure)) return path.string();
+  }
+  return refused("the library " + name + " is not in " + (prefix / "lib").string() + " or " +
+                 (prefix / ISOTHERM_PLUGIN_FOLDER).string() + ": install isotherm anew");
+}
+
 }  // namespace
 
 base::result<std::string> find_program(const std::string& name) {
@@ -114,16 +129,17 @@ base::result<std::string> find_qemu() {
       "installed: on Debian, apt-get install qemu-user");
 }
 
-base::result<std::string> find_plugin() {
-  std::error_code failure;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
-  const auto prefix = self.parent_path().parent_path();
-  for (const char* const folder : {"lib", ISOTHERM_PLUGIN_FOLDER}) {
-    const auto path = prefix / folder / kPlugin;
-    if (std::filesystem::exists(path, failure)) return path.string();
-  }
-  return refused("the plugin " + std::string(kPlugin) + " is not in " + (prefix / "lib").string() +
-                 " or " + (prefix / ISOTHERM_PLUGIN_FOLDER).string() + ": install isotherm anew");
+bool loads_libraries(const std::string& path) {
+  const auto file = os::file::open(path);
+  Elf64_Ehdr head{};
+  if (!file || !file->read(std::as_writable_bytes(std::span(&head, 1)), 0)) return false;
+  std::vector<Elf64_Phdr> parts(head.e_phnum);
+  return file->read(std::as_writable_bytes(std::span(parts)), head.e_phoff) &&
+         std::ranges::find(parts, PT_INTERP, &Elf64_Phdr::p_type) != parts.end();
 }
+
+base::result<std::string> find_plugin() { return find_beside(kPlugin); }
+
+base::result<std::string> find_preload() { return find_beside(kPreload); }
 
 }  // namespace isotherm::pages

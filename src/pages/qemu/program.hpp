@@ -15,8 +15,15 @@ base::result<std::string> find_program(const std::string& name);
 /// Returns the path of user-mode QEMU. Error: it is not installed, which names the package.
 base::result<std::string> find_qemu();
 
+/// Returns whether the program loads shared libraries, as its file says; a static one does not.
+bool loads_libraries(const std::string& path);
+
 /// Returns the path of the plugin that QEMU is to load, beside this program's executable: as built,
 /// or as installed. Error: it is in neither place.
 base::result<std::string> find_plugin();
+
+/// Returns the path of the library that the program is to load, so that its objects are known.
+/// Error: as of find_plugin().
+base::result<std::string> find_preload();
 
 }  // namespace isotherm::pages

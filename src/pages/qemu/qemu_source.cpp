@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -29,6 +30,7 @@ constexpr auto kLook = milliseconds(5);
 constexpr auto kAnswerWait = milliseconds(60'000);  // some seconds for a terabyte of addresses
 constexpr auto kEndWait = milliseconds(10'000);
 constexpr auto kBetweenImages = milliseconds(1000);
+constexpr const char* kPreloadVariable = "LD_PRELOAD";
 constexpr int kImageShare = 20;  // an image takes at most this part of the time
 
 double seconds(std::chrono::steady_clock::duration d) {
@@ -96,14 +98,14 @@ base::result<std::unique_ptr<qemu_source>> qemu_source::start(const qemu_options
   made->traits_ = traits_of(options);
   if (auto r = made->share_memory(); !r) return std::unexpected(r.error());
   std::vector<std::string> words{
-      *qemu,
-      "-plugin",
+      *qemu, "-plugin",
       fmt::format("{},control={},shadow={},syscalls={}", with_commas_doubled(*plugin),
                   made->control_file_.descriptor(), made->marks_.file().descriptor(),
-                  options.counts_buffers ? 1 : 0),
-      "-0",
-      options.program.front(),
-      *program};
+                  options.counts_buffers ? 1 : 0)};
+  if (options.traces_objects) {
+    if (auto r = made->trace_objects(*program, words); !r) return std::unexpected(r.error());
+  }
+  words.insert(words.end(), {"-0", options.program.front(), *program});
   words.insert(words.end(), options.program.begin() + 1, options.program.end());
   if (auto r = made->spawn(words, options); !r) return std::unexpected(r.error());
   return made;
@@ -121,11 +123,47 @@ base::result<void> qemu_source::share_memory() {
   return {};
 }
 
+base::result<void> qemu_source::trace_objects(const std::string& program,
+                                              std::vector<std::string>& words) {
+  if (!loads_libraries(program)) {
+    return std::unexpected(
+        base::error{program +
+                    " is a static program: its objects cannot be traced, since no library can be "
+                    "loaded into it; leave --objects out"});
+  }
+  const auto preload = find_preload();
+  if (!preload) return std::unexpected(preload.error());
+  if (preload->find_first_of(",: ") != std::string::npos) {
+    return std::unexpected(base::error{
+        "objects cannot be traced by " + *preload +
+        ": a program cannot be told to load a library whose path has a comma, colon or space"});
+  }
+  auto file = os::file::in_memory("allocations of the program");
+  if (!file) return std::unexpected(file.error());
+  if (auto r = file->resize(sizeof(allocation_log)); !r) return r;
+  auto mapped = os::mapping::map(*file, sizeof(allocation_log), os::mapping_access::read_write);
+  if (!mapped) return std::unexpected(mapped.error());
+  log_file_ = std::move(*file);
+  log_ = std::move(*mapped);
+  words.back() += fmt::format(",allocations={}", log_file_.descriptor());
+  const char* const others = std::getenv(kPreloadVariable);
+  words.insert(words.end(),
+               {"-E", fmt::format("{}={}{}{}", kPreloadVariable, *preload,
+                                  others != nullptr ? ":" : "", others != nullptr ? others : "")});
+  return {};
+}
+
+void qemu_source::take_allocations() {
+  if (log_.data() != nullptr) objects_.take(log());
+}
+
 base::result<void> qemu_source::spawn(const std::vector<std::string>& words,
                                       const qemu_options& options) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  for (const int kept : {control_file_.descriptor(), marks_.file().descriptor()}) {
+  for (const int kept :
+       {control_file_.descriptor(), marks_.file().descriptor(), log_file_.descriptor()}) {
+    if (kept < 0) continue;                                // objects are not traced
     posix_spawn_file_actions_adddup2(&files, kept, kept);  // open in the new program, too
   }
   posix_spawnattr_t attributes;
@@ -216,6 +254,7 @@ base::result<window> qemu_source::observe(const window_limit& limit, const reque
   w.area = number_ % kAreas;
   while (shared().window.load_acquire() == number_) {
     w.last = wait_for_end() || was_replaced();
+    take_allocations();
     answer_stage();
     if (w.last || ends_now(limit, asked)) break;
     const auto since = clock::now() - image_read_;
@@ -240,6 +279,7 @@ base::result<window> qemu_source::observe(const window_limit& limit, const reque
     if (image_read_ == read_before) ++missed_images_;
   }
   w.memory = image_;
+  take_allocations();
   number_ = shared().window.load_acquire();
   return w;
 }
@@ -278,6 +318,11 @@ std::vector<std::string> qemu_source::remarks() const {
   if (const auto children = shared().children.load_relaxed(); children > 0) {
     all.push_back(fmt::format("It forked {} time{}; its children were not observed.", children,
                               children == 1 ? "" : "s"));
+  }
+  if (log_.data() != nullptr && log().attached.load_acquire() == 0) {
+    all.emplace_back(
+        "It called no allocation function of a shared library, so that its objects are not known: "
+        "it has its own malloc, or needs none.");
   }
   if (missed_images_ > 0) {
     all.push_back(fmt::format("The memory that it held could not be read at the end of {} windows.",

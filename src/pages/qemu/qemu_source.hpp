@@ -17,12 +17,14 @@ namespace isotherm::pages {
 struct qemu_options {
   std::vector<std::string> program;  ///< with its arguments; not empty
   bool counts_buffers = false;       ///< buffers of system calls are used, too
+  bool traces_objects = false;       ///< allocations of the program are traced, too
   std::vector<int> default_signals;  ///< that the tool ignores, and the program is not to
 };
 
 class qemu_source final : public source {
  public:
-  /// Starts the program. Errors: see find_program(), find_qemu(), find_plugin(); no memory.
+  /// Starts the program. Errors: see find_program(), find_qemu(), find_plugin(), find_preload(); no
+  /// memory; a static program of which objects are to be traced.
   static base::result<std::unique_ptr<qemu_source>> start(const qemu_options& options);
   qemu_source(const qemu_source&) = delete;
   qemu_source& operator=(const qemu_source&) = delete;
@@ -32,6 +34,7 @@ class qemu_source final : public source {
   const source_traits& traits() const override { return traits_; }
   base::result<window> observe(const window_limit& limit, const requests& asked) override;
   const shadow& marks() const override { return marks_; }
+  const object_table* objects() const override { return log_.data() ? &objects_ : nullptr; }
   /// Ends a program that still runs by SIGTERM, and 10 s later by SIGKILL.
   int finish(const requests& asked) override;
   std::vector<std::string> remarks() const override;
@@ -40,6 +43,11 @@ class qemu_source final : public source {
   using clock = std::chrono::steady_clock;
   qemu_source() = default;
   base::result<void> share_memory();
+  /// Prepares the log of allocations, and adds words for it to QEMU's arguments.
+  base::result<void> trace_objects(const std::string& program, std::vector<std::string>& words);
+  allocation_log& log() const noexcept { return *reinterpret_cast<allocation_log*>(log_.data()); }
+  /// Takes the allocations so far.
+  void take_allocations();
   base::result<void> spawn(const std::vector<std::string>& words, const qemu_options& options);
   control& shared() const noexcept { return *reinterpret_cast<control*>(shared_.data()); }
   /// Returns whether the process has ended.
@@ -60,6 +68,9 @@ class qemu_source final : public source {
   shadow marks_;
   os::file control_file_;
   os::mapping shared_;
+  os::file log_file_;
+  os::mapping log_;  // empty: allocations are not traced
+  object_table objects_;
   source_traits traits_;
   std::string qemu_;           // path of the process's executable
   int pid_ = 0;                // 0: ended

@@ -8,28 +8,14 @@
 #include <iterator>
 #include <string_view>
 
+#include "pages/report/objects.hpp"
+#include "pages/report/units.hpp"
+
 namespace isotherm::pages {
 namespace {
 
 constexpr std::size_t kMappingsShown = 10;
 constexpr std::array<unsigned, 6> kPerMille{30, 150, 250, 500, 750, 1000};
-
-/// The unit of all sizes of a report, by its largest one.
-struct unit {
-  std::string_view name;
-  double bytes = 1;
-  double operator()(std::uint64_t size) const { return static_cast<double>(size) / bytes; }
-};
-
-unit unit_for(const window_report& w) {
-  constexpr std::uint64_t kSmall = 16 << 20;
-  if (std::max(w.all.resident, w.all.touched) < kSmall) return {.name = "KiB", .bytes = 1 << 10};
-  return {.name = "MiB", .bytes = 1 << 20};
-}
-
-double percent(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-}
 
 using text_end = std::back_insert_iterator<std::string>;
 
@@ -141,6 +127,7 @@ void print_mappings(text_end out, const window_report& w, grain smallest) {
 
 void print_window(text_end out, const window_report& w, grain smallest) {
   if (w.knows_resident) print_held(out, w, smallest);
+  if (w.objects) fmt::format_to(out, "{}", objects_text(w));
   if (smallest == grain::byte) {
     if (!w.knows_resident) print_touched(out, w);
     const unit in = unit_for(w);
