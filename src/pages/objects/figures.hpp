@@ -33,6 +33,7 @@ struct object_sizes {
 struct call_frame {
   std::string function;  ///< or file and offset, where no name is known
   std::string source;    ///< "file.c:120", or empty
+  std::string line;      ///< that line, where the file can be read: it names the type allocated
 };
 
 struct site_figures {

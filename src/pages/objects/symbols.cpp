@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string_view>
 
+#include "base/numbers.hpp"
 #include "os/files/file.hpp"
 
 namespace isotherm::pages {
@@ -66,6 +68,7 @@ std::optional<std::string> output_of(std::vector<std::string> words) {
   auto ends = os::file::pipe("names of functions");
   if (!ends) return std::nullopt;
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   posix_spawn_file_actions_t files;
@@ -93,17 +96,43 @@ std::string file_and_offset(const code_place& place) {
                      place.offset);
 }
 
-/// "/usr/src/sds.c:120 (discriminator 2)" is "sds.c:120"; "??:0" is empty.
-std::string short_source(std::string_view line) {
-  line = line.substr(0, line.find(' '));
-  line = line.substr(line.find_last_of('/') + 1);
-  return line.starts_with("??") ? std::string() : std::string(line);
+/// Lines of source files, each of which is read once.
+class source_files {
+ public:
+  /// Returns the line without its indentation; empty where there is no such line.
+  std::string line(const std::string& path, std::size_t number) {
+    const auto [file, is_new] = files_.try_emplace(path);
+    if (is_new) {
+      std::ifstream input(path);
+      for (std::string line; std::getline(input, line);) file->second.push_back(line);
+    }
+    if (number < 1 || number > file->second.size()) return {};
+    const std::string& whole = file->second[number - 1];
+    return whole.substr(std::min(whole.find_first_not_of(" \t"), whole.size()));
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+/// Sets where the frame is in a source: "/usr/src/sds.c:120 (discriminator 2)" of addr2line is
+/// "sds.c:120". Nothing where no line is known: "??:0", "sds.c:?".
+void set_source(call_frame& frame, std::string_view place, source_files& sources) {
+  place = place.substr(0, place.find(' '));
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string_view::npos) return;
+  const auto number = base::parse_number<std::size_t>(place.substr(colon + 1), 1);
+  if (!number) return;
+  const std::string path(place.substr(0, colon));
+  frame.source = place.substr(place.find_last_of('/') + 1);
+  frame.line = sources.line(path, *number);
 }
 
 using frame_names = std::map<code_place, std::vector<call_frame>>;
 
 /// Reads "0xADDRESS", and then a line for each function and one for its source, innermost first.
-void read_names(std::string_view text, const std::string& file, frame_names& names) {
+void read_names(std::string_view text, const std::string& file, source_files& sources,
+                frame_names& names) {
   code_place place{.file = file};
   std::optional<std::string> function;
   while (!text.empty()) {
@@ -114,21 +143,24 @@ void read_names(std::string_view text, const std::string& file, frame_names& nam
     } else if (!function) {
       function = line == "??" ? file_and_offset(place) : std::string(line);
     } else {
-      names[place].push_back({.function = std::move(*function), .source = short_source(line)});
+      call_frame frame{.function = std::move(*function), .source = {}, .line = {}};
+      set_source(frame, line, sources);
+      names[place].push_back(std::move(frame));
       function.reset();
     }
   }
 }
 
 /// Asks for the names of all places in one file. Returns whether addr2line could be run.
-bool ask(const std::string& file, const std::vector<std::uint64_t>& offsets, frame_names& names) {
+bool ask(const std::string& file, const std::vector<std::uint64_t>& offsets, source_files& sources,
+         frame_names& names) {
   for (std::size_t begin = 0; begin < offsets.size(); begin += kAddressesAtOnce) {
     std::vector<std::string> words{kAddr2line, "-a", "-f", "-C", "-i", "-e", file};
     const std::size_t end = std::min(begin + kAddressesAtOnce, offsets.size());
     for (std::size_t i = begin; i < end; ++i) words.push_back(fmt::format("{:#x}", offsets[i]));
     const auto text = output_of(std::move(words));
     if (!text) return false;
-    read_names(*text, file, names);
+    read_names(*text, file, sources, names);
   }
   return true;
 }
@@ -165,7 +197,8 @@ void name_frames(object_figures& figures, const frame_names& names) {
       } else {
         site.functions.push_back(
             {.function = place ? file_and_offset(*place) : fmt::format("{:#x}", frame),
-             .source = {}});
+             .source = {},
+             .line = {}});
       }
     }
   }
@@ -175,9 +208,10 @@ void name_frames(object_figures& figures, const frame_names& names) {
 
 naming name_functions(const std::vector<object_figures*>& all) {
   frame_names names;
+  source_files sources;
   naming result = naming::done;
   for (const auto& [file, offsets] : offsets_by_file(all)) {
-    if (!ask(file, offsets, names)) result = naming::no_addr2line;
+    if (!ask(file, offsets, sources, names)) result = naming::no_addr2line;
   }
   for (object_figures* const figures : all) name_frames(*figures, names);
   return result;

@@ -57,7 +57,7 @@ json window_json(const window_report& w) {
           {"pages_of_4_kib", pages_json(w.small)},
           {"pages_of_2_mib", pages_json(w.huge)},
           {"pages_of_real_size", pages_json(w.real)},
-          {"objects", w.objects ? objects_json(w) : json(nullptr)},
+          {"objects", w.objects ? objects_json(w, *w.objects) : json(nullptr)},
           {"kinds", std::move(kinds)},
           {"mappings", std::move(mappings)}};
 }

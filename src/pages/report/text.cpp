@@ -127,7 +127,7 @@ void print_mappings(text_end out, const window_report& w, grain smallest) {
 
 void print_window(text_end out, const window_report& w, grain smallest) {
   if (w.knows_resident) print_held(out, w, smallest);
-  if (w.objects) fmt::format_to(out, "{}", objects_text(w));
+  if (w.objects) fmt::format_to(out, "{}", objects_text(w, *w.objects));
   if (smallest == grain::byte) {
     if (!w.knows_resident) print_touched(out, w);
     const unit in = unit_for(w);

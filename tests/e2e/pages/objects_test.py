@@ -90,6 +90,8 @@ class Objects(Case):
         names = [frame['name'] for frame in after['functions']]
         self.assertEqual(names[:2], ['make_record', 'make_records'])
         self.assertIn('main', names)
+        self.assertRegex(after['functions'][0]['source'], r'^objects\.cpp:\d+$')
+        self.assertIn('std::malloc(kBytes)', after['functions'][0]['line'])
         table = self.site(used, 'make_table')  # one page of a large object stays
         self.assertEqual((table['touched_bytes'], table['used_bytes']), (4096, 1))
 
