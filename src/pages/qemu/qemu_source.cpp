@@ -319,7 +319,7 @@ std::vector<std::string> qemu_source::remarks() const {
     all.push_back(fmt::format("It forked {} time{}; its children were not observed.", children,
                               children == 1 ? "" : "s"));
   }
-  if (log_.data() != nullptr && log().attached.load_acquire() == 0) {
+  if (log_.data() != nullptr && !knows_objects()) {
     all.emplace_back(
         "It called no allocation function of a shared library, so that its objects are not known: "
         "it has its own malloc, or needs none.");

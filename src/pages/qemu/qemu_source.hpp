@@ -34,7 +34,7 @@ class qemu_source final : public source {
   const source_traits& traits() const override { return traits_; }
   base::result<window> observe(const window_limit& limit, const requests& asked) override;
   const shadow& marks() const override { return marks_; }
-  const object_table* objects() const override { return log_.data() ? &objects_ : nullptr; }
+  const object_table* objects() const override { return knows_objects() ? &objects_ : nullptr; }
   /// Ends a program that still runs by SIGTERM, and 10 s later by SIGKILL.
   int finish(const requests& asked) override;
   std::vector<std::string> remarks() const override;
@@ -46,6 +46,10 @@ class qemu_source final : public source {
   /// Prepares the log of allocations, and adds words for it to QEMU's arguments.
   base::result<void> trace_objects(const std::string& program, std::vector<std::string>& words);
   allocation_log& log() const noexcept { return *reinterpret_cast<allocation_log*>(log_.data()); }
+  /// Returns whether the program has the library that tells its allocations, and uses it.
+  bool knows_objects() const noexcept {
+    return log_.data() != nullptr && log().attached.load_acquire() != 0;
+  }
   /// Takes the allocations so far.
   void take_allocations();
   base::result<void> spawn(const std::vector<std::string>& words, const qemu_options& options);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """isotherm pages --objects over programs whose objects are known exactly.
 
-    objects_test.py ISOTHERM OBJECTS OBJECTS_WITH_JEMALLOC KNOWN_BYTES
+    objects_test.py ISOTHERM OBJECTS OBJECTS_WITH_JEMALLOC OWN_MALLOC KNOWN_BYTES
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-TOOL, PROGRAM, WITH_JEMALLOC, STATIC = (sys.argv.pop(1) for _ in range(4))
+TOOL, PROGRAM, WITH_JEMALLOC, OWN_MALLOC, STATIC = (sys.argv.pop(1) for _ in range(5))
 PATIENCE = 120
 RECORDS, BYTES = 1000, 200
 
@@ -143,6 +143,13 @@ class Objects(Case):
         windows, _, _ = self.observe(PROGRAM, 'loads', steps=[b'ready', b'again'],
                                      env={**os.environ, 'LD_PRELOAD': library})
         self.assertEqual(self.site(windows[1], 'make_record')['usable_bytes'], RECORDS * 224)
+
+
+    def test_a_malloc_of_the_program_itself_is_told(self):
+        windows, said, remarks = self.observe(OWN_MALLOC)
+        self.assertIn('its own malloc', remarks[0])
+        self.assertIsNone(windows[0]['objects'])
+        self.assertNotIn('ordered by temperature', said)
 
 
 class Refusals(Case):
