@@ -6,6 +6,6 @@ def trials(_):
     return {'pages': Trial(
         [['--servers', 'redis', '--keys', '500', '--requests', '200,400', '--rest', '0', *SAVED],
          ['--servers', 'redis', '--keys', '500', '--cost', '1', *SAVED],
-         ['--objects', '--servers', 'redis,isotherm', '--keys', '500', '--requests', '100',
+         ['--objects', '--servers', 'redis,isotherm', '--keys', '1000', '--requests', '100',
           '--rest', '0', *SAVED]],
         rows=5)}
