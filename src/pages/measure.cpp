@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/page.hpp"
+#include "pages/ascending_search.hpp"
 
 namespace isotherm::pages {
 namespace {
@@ -57,22 +58,6 @@ class huge_page_sum {
  private:
   page_figures& target_;
   page_use sum_;
-};
-
-/// The range of an ascending list that holds an address; asked in ascending order.
-template <class Range>
-class ascending_search {
- public:
-  explicit ascending_search(const std::vector<Range>& ranges) : ranges_(ranges) {}
-  /// Returns the position, or the list's size.
-  std::size_t find(std::uint64_t address) {
-    while (at_ < ranges_.size() && ranges_[at_].end <= address) ++at_;
-    return at_ < ranges_.size() && ranges_[at_].begin <= address ? at_ : ranges_.size();
-  }
-
- private:
-  const std::vector<Range>& ranges_;
-  std::size_t at_ = 0;
 };
 
 /// Sizes of each mapping; the last one is of addresses that lie in none.
@@ -168,11 +153,14 @@ base::result<window_report> measure(const shadow& marks, const window& ended) {
   sizes_by_mapping sizes(ended.memory);
   ascending_search<resident_range> resident(ended.memory.resident);
   huge_page_sum as_huge(report.huge), really_huge(report.real);
+  heat_strip_builder heat(ended.memory);
   const auto read = marks.for_each_page(ended.area, [&](const marked_page& page) {
     const page_use use = count(page);
     const std::size_t at = resident.find(page.number * kSmall);
     const bool is_resident = at < ended.memory.resident.size();
     sizes.add_touched(use, is_resident);
+    heat.add_touched(use.number * kSmall, use.used,
+                     is_resident ? page_state::held : page_state::given_back);
     add(report.small, use, kSmall);
     as_huge.add_page(use);
     if (is_resident && ended.memory.resident[at].huge) {
@@ -185,6 +173,7 @@ base::result<window_report> measure(const shadow& marks, const window& ended) {
   as_huge.finish();
   really_huge.finish();
   sizes.report_to(report);
+  report.heat = heat.finish();
   for (const resident_range& r : ended.memory.resident) {
     if (r.huge) report.resident_in_huge += r.bytes();
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "pages/heat/strip.hpp"
 #include "pages/memory_image.hpp"
 #include "pages/objects/figures.hpp"
 #include "pages/shadow.hpp"
@@ -74,6 +75,7 @@ struct window_report {
   page_figures real;                      ///< of the size that each page has in its mapping
   std::uint64_t resident_in_huge = 0;     ///< bytes of `all.resident` in real pages of 2 MiB
   std::optional<object_figures> objects;  ///< where the source traces allocations
+  heat_strip heat;
 
   /// Bytes that could leave DRAM as the memory lies: resident pages that were not used.
   std::uint64_t could_leave() const noexcept { return all.untouched; }

@@ -37,7 +37,7 @@ SUBFOLDERS = {
     'lab': [['workload', 'records', 'charts', 'emulation'],
             ['bench', 'policies', 'simulation', 'traces'], ['tiers', 'tlb', 'replay'],
             ['micro', 'experiments']],
-    'pages': [['objects'], ['qemu', 'trace', 'live'], ['report']],
+    'pages': [['heat', 'objects'], ['qemu', 'trace', 'live'], ['report']],
     'server': [['timing'], ['management'], ['commands']],
     'sort': [['job'], ['packed', 'keys'], ['input'], ['coding'], ['plan'], ['runs'],
              ['scan', 'cost', 'output'], ['merge', 'top', 'split'], ['index_sort'], ['algorithms']],
@@ -94,7 +94,8 @@ MAX_SUBJECT_COLUMNS = 72
 # Programs that link nothing of Isotherm: a disk, other libraries' sorts, a plugin of QEMU, a
 # library that an observed program loads.
 STANDALONE = ('lab/experiments/shared/emulated_disk.cpp', 'lab/micro/sort/library_sorts.cpp',
-              'src/pages/objects/preload.cpp', 'src/pages/qemu/plugin.cpp')
+              'src/pages/objects/preload.cpp', 'src/pages/qemu/plugin.cpp',
+              'src/pages/qemu/follow.hpp')
 
 # (pattern, where: path prefixes, except: path prefixes, what to do instead). In a pattern, "@(...)"
 # is a group that matches one whole identifier: only files with such an identifier are searched, so

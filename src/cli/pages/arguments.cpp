@@ -48,15 +48,14 @@ void add_pages_flags(const command& c, pages_arguments& a) {
         "--tool=lackey --trace-mem=yes, or of drmemtrace's tool view; -: standard input")
       .excludes(buffers)
       .excludes(objects);
-  const option process =
-      c.add("--pid", a.pid,
-            "observe the process of this number, which runs already, by the kernel's page bits: "
-            "how much of its memory was used in a window, in whole pages",
-            1, std::numeric_limits<int>::max())
-          .value_name("PID")
-          .hide_default()
-          .excludes(buffers)
-          .excludes(objects);
+  c.add("--pid", a.pid,
+        "observe the process of this number, which runs already, by the kernel's page bits: "
+        "how much of its memory was used in a window, in whole pages",
+        1, std::numeric_limits<int>::max())
+      .value_name("PID")
+      .hide_default()
+      .excludes(buffers)
+      .excludes(objects);
   const auto limit = [](pages::window_limit& target) {
     return [&target](const std::string& text) { return set_limit(target, text); };
   };
@@ -75,8 +74,10 @@ void add_pages_flags(const command& c, pages_arguments& a) {
         "output");
   c.add("--picture", a.picture,
         "draw the share of touched pages over the share of their bytes that was used, as SVG, in "
-        "this file")
-      .excludes(process);
+        "this file");
+  c.add("--heat-map", a.heat_map,
+        "draw the share that was used of each piece of the largest mappings, window by window, as "
+        "SVG, in this file");
   c.add_switch("--progress", a.progress,
                "print a line for each window that ends even when standard error is no terminal");
 }

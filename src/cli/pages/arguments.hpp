@@ -16,8 +16,8 @@ struct pages_arguments {
   int pid = 0;  ///< of a process that runs already; 0: none
   std::string trace;
   pages::schedule times;
-  std::string json, picture;
-  bool progress = false;  ///< also where standard error is no terminal
+  std::string json, picture, heat_map;  ///< files; empty: none
+  bool progress = false;                ///< also where standard error is no terminal
 };
 
 /// Describes the flags; the arguments outlive the parsing.

@@ -9,15 +9,12 @@
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
 #include "cli/pages/arguments.hpp"
-#include "cli/report_file.hpp"
+#include "cli/pages/result_files.hpp"
 #include "cli/signals.hpp"
 #include "pages/live/live_source.hpp"
 #include "pages/qemu/qemu_source.hpp"
-#include "pages/report/json.hpp"
-#include "pages/report/picture.hpp"
 #include "pages/report/text.hpp"
 #include "pages/trace/trace_source.hpp"
-#include "tool/origin.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -80,10 +77,18 @@ std::vector<int> signals_at_default() {
   return all;
 }
 
-std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::stop_token& stop,
-                                           const std::vector<int>& default_signals) {
+void check_words(const pages_arguments& a) {
   const int named = !a.program.empty() + !a.trace.empty() + (a.pid != 0);
   if (named != 1) refuse_words("name one of: a program after --, --pid PID, or --trace FILE");
+  if (a.pid != 0 && !(a.picture.empty() && a.heat_map.empty())) {
+    refuse_words(
+        "--picture and --heat-map draw used bytes, and --pid sees whole pages: run the "
+        "program under observation, isotherm pages -- PROGRAM");
+  }
+}
+
+std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::stop_token& stop,
+                                           const std::vector<int>& default_signals) {
   if (a.pid != 0) {
     auto process = pages::live_source::open(a.pid);
     if (!process) fail(process.error().message);
@@ -103,11 +108,11 @@ std::unique_ptr<pages::source> open_source(const pages_arguments& a, const std::
 }
 
 void run(pages_arguments& a) {
+  check_words(a);
   const std::vector<int> default_signals = signals_at_default();
   const std::stop_token stop = catch_signals();
   catch_cuts();
-  report_file json(a.json == "-" ? "/dev/stdout" : a.json);
-  report_file picture(a.picture);
+  result_files results(a);
   const auto source = open_source(a, stop, default_signals);
   auto seen = pages::observe(*source, a.times,
                              {.stop = stop, .cuts = &cuts_asked, .progress = show_progress()},
@@ -116,13 +121,7 @@ void run(pages_arguments& a) {
   // The program's own output goes to standard output.
   std::FILE* const out = a.program.empty() && a.json != "-" ? stdout : stderr;
   fmt::print(out, "{}", pages::to_text(*seen));
-  if (!a.json.empty()) {
-    nlohmann::json report = pages::to_json(*seen);
-    report["origin"] = tool::origin();
-    json.write(tool::text_of(report, 1) + "\n", "observed");
-  }
-  const bool has_curve = !seen->windows.empty() && seen->traits.smallest == pages::grain::byte;
-  if (has_curve) picture.write(pages::to_picture(*seen), "observed");
+  results.write(*seen);
   if (seen->exit_status != 0) throw ended{seen->exit_status};
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "pages/report/objects.hpp"
+#include "pages/report/heat_picture.hpp"
 
 namespace isotherm::pages {
 namespace {
@@ -62,6 +63,22 @@ json window_json(const window_report& w) {
           {"mappings", std::move(mappings)}};
 }
 
+json heat_json(const heat_map& map) {
+  json rows = json::array(), columns = json::array();
+  for (const heat_row& row : map.rows) {
+    rows.push_back(
+        {{"address", row.begin}, {"name", row.label.name}, {"kind", name(row.label.kind)}});
+  }
+  for (const heat_column& column : map.columns) {
+    json shares = json::array();
+    for (const auto& share : column.shares) shares.push_back(share ? json(*share) : json());
+    columns.push_back({{"first_window", column.first + 1},
+                       {"last_window", column.last + 1},
+                       {"used_share_of_held_bytes", std::move(shares)}});
+  }
+  return {{"row_bytes", map.step}, {"rows", std::move(rows)}, {"columns", std::move(columns)}};
+}
+
 }  // namespace
 
 json to_json(const observation& seen) {
@@ -73,12 +90,14 @@ json to_json(const observation& seen) {
       windows.back()[of] = nullptr;
     }
   }
+  const bool has_heat = seen.traits.smallest == grain::byte && !seen.windows.empty();
   return {{"pages", seen.traits.name},
           {"subject", seen.traits.subject},
           {"grain", seen.traits.smallest == grain::byte ? "byte" : "page"},
           {"cannot_see", seen.traits.cannot_see},
           {"remarks", seen.remarks},
           {"exit_status", seen.exit_status},
+          {"heat_map", has_heat ? heat_json(heat_map_of(seen)) : json()},
           {"windows", std::move(windows)}};
 }
 

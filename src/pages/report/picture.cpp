@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "pages/report/svg.hpp"
+
 namespace isotherm::pages {
 namespace {
 
@@ -16,20 +18,6 @@ double x_of(unsigned per_mille) {
 }
 
 double y_of(double share) { return kHeight - kBottom - (kHeight - kBottom - kTop) * share; }
-
-std::string escaped(std::string_view text) {
-  std::string all;
-  for (const char c : text) {
-    if (c == '<') {
-      all += "&lt;";
-    } else if (c == '&') {
-      all += "&amp;";
-    } else if (static_cast<unsigned char>(c) >= ' ') {  // controls are no part of XML
-      all += c;
-    }
-  }
-  return all;
-}
 
 void draw_axes(std::string& svg) {
   const auto out = std::back_inserter(svg);
@@ -66,14 +54,11 @@ void draw_curve(std::string& svg, const utilization_histogram& pages, std::strin
 
 std::string to_picture(const observation& seen) {
   const window_report& w = seen.windows.back();
-  std::string svg = fmt::format(
-      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' height='{1}' "
-      "font-family='sans-serif' font-size='13' fill='#222'>\n"
-      "<rect width='{0}' height='{1}' rx='8' fill='#fff'/>\n"
-      "<text x='16' y='24' font-weight='bold'>{2}: page utilization {3:.1f}%</text>\n"
-      "<text x='16' y='44'>share of its touched pages, in {4:.1f} s; observed by {5}</text>\n",
-      kWidth, kHeight, escaped(seen.traits.subject), 100 * w.small.utilization(), w.seconds,
-      escaped(seen.traits.name));
+  std::string svg = svg_begin(
+      kWidth, kHeight,
+      fmt::format("{}: page utilization {:.1f}%", seen.traits.subject, 100 * w.small.utilization()),
+      fmt::format("share of its touched pages, in {:.1f} s; observed by {}", w.seconds,
+                  seen.traits.name));
   draw_axes(svg);
   draw_curve(svg, w.small.by_bytes, "of 4 KiB", "#08519c", 1);
   draw_curve(svg, w.huge.by_bytes, "as if of 2 MiB", "#d55e00", 0);

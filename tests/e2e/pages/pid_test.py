@@ -107,6 +107,10 @@ class Refused(unittest.TestCase):
         for words in (('--pid', 0), ('--pid', -1), ('--pid', 'x'), ('--pid', 2**31)):
             self.one_line(pages(*words), 2, '--pid')
         self.one_line(pages('--pid', os.getpid(), '--trace', 'x'), 2, 'name one of')
+        for picture in ('--picture', '--heat-map'):
+            run = pages('--pid', os.getpid(), picture, 'never.svg')
+            self.one_line(run, 2, '--pid sees whole pages')
+            self.assertFalse(pathlib.Path('never.svg').exists())
         self.one_line(pages('--pid', os.getpid(), '--window', 100), 1, 'does not count accesses')
 
     def test_a_thread_of_the_kernel(self):
