@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "heap/memory_name.hpp"
 #include "heap/poison.hpp"
 #include "os/fork.hpp"
 #include "os/memory/address_space.hpp"
@@ -54,6 +55,7 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
   const auto begin_of = [&](kind where) {
     return space.begin + static_cast<std::size_t>(where) * bytes;
   };
+  for (const kind where : kKinds) name_memory(where, begin_of(where), bytes);
   using freed_room = packed_heap::freed_room;
   for (const kind where : {kind::newborn, kind::hot}) {
     auto made = set.packed(where).open(begin_of(where), bytes, make_anonymous_backing(),

@@ -31,6 +31,11 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
 mapping_kind kind_of(std::string_view name) {
   if (name == "[heap]") return mapping_kind::heap;
   if (name == "[stack]") return mapping_kind::stack;
+  // os::name_memory() names them so.
+  if (name == "[anon:isotherm-new]") return mapping_kind::isotherm_new;
+  if (name == "[anon:isotherm-hot]") return mapping_kind::isotherm_hot;
+  if (name == "[anon:isotherm-cold]") return mapping_kind::isotherm_cold;
+  if (name == "[anon:isotherm-node]") return mapping_kind::isotherm_node;
   if (name.empty() || name.starts_with("[anon")) return mapping_kind::anonymous;
   return name.starts_with('[') ? mapping_kind::kernel : mapping_kind::file;
 }
@@ -49,8 +54,7 @@ std::optional<mapping> parse_line(std::string_view line) {
     return std::nullopt;
   m.begin = *begin;
   m.end = *end;
-  m.name = line;
-  m.kind = kind_of(m.name);
+  m.set_name(line);
   return m;
 }
 
@@ -68,6 +72,14 @@ std::string_view name(mapping_kind kind) {
       return "stack";
     case mapping_kind::anonymous:
       return "anonymous";
+    case mapping_kind::isotherm_new:
+      return "isotherm-new";
+    case mapping_kind::isotherm_hot:
+      return "isotherm-hot";
+    case mapping_kind::isotherm_cold:
+      return "isotherm-cold";
+    case mapping_kind::isotherm_node:
+      return "isotherm-node";
     case mapping_kind::file:
       return "file";
     case mapping_kind::kernel:
@@ -76,6 +88,18 @@ std::string_view name(mapping_kind kind) {
       break;
   }
   return "unknown";
+}
+
+void mapping::set_name(std::string_view text) {
+  name = text;
+  kind = kind_of(text);
+}
+
+mapping mapping::part(std::uint64_t from, std::uint64_t to) const {
+  mapping cut = *this;
+  cut.begin = from;
+  cut.end = to;
+  return cut;
 }
 
 std::vector<mapping> parse_mappings(std::string_view text) {

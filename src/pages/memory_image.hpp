@@ -10,10 +10,23 @@
 
 namespace isotherm::pages {
 
-enum class mapping_kind : unsigned char { heap, stack, anonymous, file, kernel, unknown };
-inline constexpr unsigned kMappingKinds = 6;
-/// "heap" (of brk), "stack" (the first thread's), "anonymous" (mmap, thread stacks), "file"
-/// (program, libraries, shared memory), "kernel" (vdso), "unknown" (a trace has no mappings).
+enum class mapping_kind : unsigned char {
+  heap,
+  stack,
+  anonymous,
+  isotherm_new,
+  isotherm_hot,
+  isotherm_cold,
+  isotherm_node,
+  file,
+  kernel,
+  unknown
+};
+inline constexpr unsigned kMappingKinds = 10;
+/// "heap" (of brk), "stack" (the first thread's), "anonymous" (mmap, thread stacks),
+/// "isotherm-new",
+/// "-hot", "-cold" and "-node" (heaps of a program with the runtime), "file" (program, libraries,
+/// shared memory), "kernel" (vdso), "unknown" (a trace has no mappings).
 std::string_view name(mapping_kind kind);
 
 /// Addresses [begin, end).
@@ -27,7 +40,12 @@ struct address_range {
 struct mapping : address_range {
   mapping_kind kind = mapping_kind::unknown;
   std::string permissions;  ///< "rw-p"
-  std::string name;         ///< a path, "[heap]", or empty
+  std::string name;         ///< a path, "[heap]", "[anon:NAME]", or empty
+
+  /// Changes the name, and the kind that follows from it.
+  void set_name(std::string_view text);
+  /// Returns the part of addresses [from, to).
+  mapping part(std::uint64_t from, std::uint64_t to) const;
 };
 
 /// Pages in DRAM that lie side by side.

@@ -29,13 +29,16 @@ base::result<window> observe_window(source& from, const window_limit& limit, req
   return ended;
 }
 
-/// Returns whether the observation goes on.
+/// Begins anew where another program takes the place of the one before. Returns whether the
+/// observation goes on.
 base::result<bool> skip(source& from, const window_limit& limit, requests& asked) {
   if (!limit.accesses && !limit.seconds) return true;
-  const auto skipped = observe_window(from, limit, asked);
-  if (!skipped) return std::unexpected(skipped.error());
-  if (auto r = from.marks().clear(skipped->area); !r) return std::unexpected(r.error());
-  return !skipped->last;
+  for (;;) {
+    const auto skipped = observe_window(from, limit, asked);
+    if (!skipped) return std::unexpected(skipped.error());
+    if (auto r = from.marks().clear(skipped->area); !r) return std::unexpected(r.error());
+    if (!skipped->replaced) return !skipped->last;
+  }
 }
 
 base::result<window_report> measure_window(const source& from, const window& ended) {

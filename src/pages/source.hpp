@@ -57,6 +57,7 @@ struct window {
   std::uint64_t accesses = 0;  ///< 0 where the source does not count them
   memory_image memory;         ///< at the end of the window
   bool last = false;           ///< the program or trace has ended, or a stop was requested
+  bool replaced = false;       ///< the program has made way for another one: the next window's
   bool lost = false;           ///< the last one: its marks went with the program, no figures
 };
 

@@ -32,6 +32,18 @@ TEST(MemoryImage, ReadsMappings) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].kind, kinds[i]) << i;
 }
 
+TEST(MemoryImage, KnowsOurHeapsByTheirNames) {
+  const auto all = parse_mappings(
+      "7f0000000000-7f0000001000 rw-p 00000000 00:00 0   [anon:isotherm-new]\n"
+      "7f0000001000-7f0000002000 rw-p 00000000 00:00 0   [anon:isotherm-hot]\n"
+      "7f0000002000-7f0000003000 ---p 00000000 00:00 0   [anon:isotherm-cold]\n"
+      "7f0000003000-7f0000004000 rw-p 00000000 00:00 0   [anon:isotherm-node]\n");
+  ASSERT_EQ(all.size(), 4U);
+  const std::string_view kinds[] = {"isotherm-new", "isotherm-hot", "isotherm-cold",
+                                    "isotherm-node"};
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(name(all[i].kind), kinds[i]);
+}
+
 TEST(MemoryImage, FindsResidentPagesOfThisProcess) {
   constexpr std::size_t kPages = 64;
   auto* const memory = static_cast<char*>(

@@ -2,15 +2,20 @@
 """How much of their pages stores use under the same reads, observed by isotherm pages.
 
     lab/experiments/pages/run.py --requests 20000,100000 --save pages.jsonl
+    lab/experiments/pages/run.py --programs sqlite3,python3,cc1plus
+    lab/experiments/pages/run.py --agreement 3
     lab/experiments/pages/run.py --cost 3
     lab/experiments/pages/run.py --objects --servers redis,isotherm
 
 Starts each server under observation, loads records, and then lets a window go by for each number of
 requests: YCSB-C at a fixed rate, which the observed server bears. Loading is left out. Prints for
 each window what the server held, touched and used, and the shares of touched pages of which at most
-3, 15 and 25% was used. With --cost: requests a second of each server in a closed loop, by itself
-and observed in turn, so many rounds. With --objects: what ordering a server's objects by
-temperature would save, as predicted, beside what isotherm serve holds when it moves them.
+3, 15 and 25% was used. With --objects: what ordering a server's objects by temperature would save,
+as predicted, beside what isotherm serve holds when it moves them. With --programs: the same of whole
+runs of other programs (programs.py). With --agreement: the bytes and pages that the collector of
+isotherm serve (--manage track) counts in so many of its windows, beside those that the observation
+counts in its heaps meanwhile. With --cost: requests a second of each server in a closed loop, by
+itself and observed in turn, so many rounds.
 """
 import argparse
 import contextlib
@@ -26,7 +31,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
+import agreement  # noqa: E402
 import prediction  # noqa: E402
+import programs  # noqa: E402
 import saved  # noqa: E402
 import servers  # noqa: E402
 import tree  # noqa: E402
@@ -36,15 +43,19 @@ MIB = 1 << 20
 PATIENCE = 900  # seconds
 
 
-def commands(folder):
+def commands(folder, options):
     """The command of each server, and the address that the driver is given."""
     path = folder / 'socket'
+    serve = [tree.TOOL, 'serve', '--port', -1, '--unixsocket', path]
+    managed = ['--window', options.collector_window]
     return {
         'redis': (servers.redis_command(folder), f'unix:{path}'),
         'memcached': (['memcached', '-u', 'root', '-s', path, '-t', 2, '-m', 6000],
                       f'memcached:unix:{path}'),
-        'isotherm': ([tree.TOOL, 'serve', '--port', -1, '--unixsocket', path, '--manage', 'off'],
-                     f'unix:{path}'),
+        'isotherm': ([*serve, '--manage', 'off'], f'unix:{path}'),
+        'isotherm-on': ([*serve, *managed, '--memory-target', options.target, '--cold-backing',
+                         f'file:{folder}'], f'unix:{path}'),
+        'isotherm-track': ([*serve, *managed, '--manage', 'track'], f'unix:{path}'),
     }
 
 
@@ -96,7 +107,7 @@ def loaded(command, address, options, folder):
 
 def observe(name, options, folder):
     """The windows of a server, as isotherm pages reports them; the first is of loading."""
-    command, address = commands(folder)[name]
+    command, address = commands(folder, options)[name]
     report = folder / 'report.json'
     flags = [flag for flag, is_set in (('--syscalls', options.syscalls),
                                        ('--objects', options.objects)) if is_set]
@@ -134,12 +145,46 @@ def row_of(window):
 
 def report(name, requests, row):
     shares = row['pages_up_to']
-    print(f'{name:<10} {requests:>8}  held {row["held_bytes"] / MIB:7.1f} MiB  '
+    print(f'{name:<14} {requests:>8}  held {row["held_bytes"] / MIB:7.1f} MiB  '
           f'touched {row["touched_bytes"] / MIB:7.1f}  used {row["used_bytes"] / MIB:6.1f}  '
           f'utilization {row["utilization"]:6.1%}  <=3% {shares["3"]:6.1%}  <=15% '
           f'{shares["15"]:6.1%}  <=25% {shares["25"]:6.1%}  could leave '
           f'{row["could_leave_bytes"] / MIB:6.1f} + {row["could_leave_in_order_bytes"] / MIB:6.1f}',
           flush=True)
+
+
+def observe_programs(options):
+    """Prints and saves the figures of whole runs."""
+    for name in options.programs.split(','):
+        with tempfile.TemporaryDirectory(prefix='isotherm-pages-') as folder:
+            window, version = programs.observe(tree.TOOL, name, folder, options.scale)
+        row = row_of(window)
+        print(version)
+        report(name, 'its run', row)
+        saved.append(options.save, 'pages', server=name, version=version, scale=options.scale,
+                     **row)
+
+
+def compare_counts(options):
+    """Prints and saves the counts of the collector and of the observation."""
+    with tempfile.TemporaryDirectory(prefix='isotherm-pages-') as folder:
+        folder = pathlib.Path(folder)
+        command, address = commands(folder, options)['isotherm-track']
+        found = folder / 'report.json'
+        observed = [tree.TOOL, 'pages', '--progress', '--json', found, '--', *command]
+        with loaded(observed, address, options, folder) as run:
+            counted = agreement.count_windows(options, address, folder / 'socket',
+                                              lambda: end_window(run))
+        rows = agreement.rows_of(json.loads(found.read_text())['windows'], counted)
+    for row in rows:
+        print(f'collector {row["collector_bytes"] / MIB:7.2f} MiB in '
+              f'{row["collector_page_bytes"] / MIB:7.2f} MiB of pages; observed '
+              f'{row["tool_bytes"] / MIB:7.2f} in {row["tool_page_bytes"] / MIB:7.2f}: '
+              f'{row["tool_bytes"] / row["collector_bytes"] - 1:+.2%} bytes, '
+              f'{row["tool_page_bytes"] / row["collector_page_bytes"] - 1:+.2%} pages', flush=True)
+        saved.append(options.save, 'pages agreement', keys=options.keys, rate=options.rate,
+                     value_size=options.value_size, distribution=options.distribution,
+                     window=options.collector_window, **row)
 
 
 def measure_cost(name, options):
@@ -149,7 +194,7 @@ def measure_cost(name, options):
         for side, found in rates.items():
             with tempfile.TemporaryDirectory(prefix='isotherm-pages-') as folder:
                 folder = pathlib.Path(folder)
-                command, address = commands(folder)[name]
+                command, address = commands(folder, options)[name]
                 if side == 'observed':
                     command = [tree.TOOL, 'pages', '--', *command]
                 with loaded(command, address, options, folder):
@@ -168,7 +213,7 @@ def numbers(text):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
-    parser.add_argument('--servers', default='redis,memcached,isotherm')
+    parser.add_argument('--servers', default='redis,memcached,isotherm,isotherm-on')
     parser.add_argument('--keys', type=int, default=200_000)
     parser.add_argument('--value-size', type=int, default=1024)
     parser.add_argument('--distribution', default='zipfian', help='of isotherm bench ycsb')
@@ -182,6 +227,12 @@ def parse_arguments():
                         help='predict what ordering objects would save, of redis and isotherm')
     parser.add_argument('--seed', type=int, default=1, help='of the requests')
     parser.add_argument('--dir', help='folder for COLD of the managed store')
+    parser.add_argument('--target', default='130mb', help='memory target of isotherm-on')
+    parser.add_argument('--collector-window', type=float, default=20,
+                        help='seconds of a window of the collector')
+    parser.add_argument('--programs', help=f'observe these: {",".join(programs.PROGRAMS)}')
+    parser.add_argument('--scale', type=float, default=1, help='of the work of programs')
+    parser.add_argument('--agreement', type=int, help='compare counts, of so many windows')
     parser.add_argument('--cost', type=int, help='measure requests a second, in so many rounds')
     parser.add_argument('--save', help='append a JSON object for each window')
     return parser.parse_args()
@@ -194,6 +245,12 @@ def main():
           'requests a second')
     if options.objects:
         prediction.run(options, drive, lambda name: observe_anew(name, options))
+        return
+    if options.programs:
+        observe_programs(options)
+        return
+    if options.agreement:
+        compare_counts(options)
         return
     for name in options.servers.split(','):
         if options.cost:

@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "heap/memory_name.hpp"
 #include "heap/packed/backing.hpp"
 #include "os/files/cold_file.hpp"
 #include "os/memory/address_space.hpp"
@@ -50,6 +51,7 @@ base::result<void> logged_file::write(std::size_t offset, std::size_t bytes) con
 
 void logged_file::end_memory(std::size_t offset, std::size_t bytes) const noexcept {
   os::decommit(begin() + offset, bytes);
+  name_memory(kind::cold, begin() + offset, bytes);
 }
 
 base::result<void> logged_file::read(std::span<std::byte> to, std::size_t offset) const {

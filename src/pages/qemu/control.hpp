@@ -19,16 +19,27 @@ inline constexpr unsigned kCounters = 256;
 inline constexpr unsigned kRegionsMost = 1 << 16;
 inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
+/// A name that the program has given to memory of its own, by prctl(PR_SET_VMA). Empty: none from
+/// then on.
+struct control_name {
+  std::uint64_t begin, end;
+  char text[80];  ///< ends by a zero
+  /// Set when the others are written. Release by the plugin; acquire by the tool.
+  base::atomic<std::uint32_t> complete;
+};
+inline constexpr unsigned kNamesMost = 1024;
+
 /// Stages of the observed program, in `control::stage`.
 enum control_stage : std::uint32_t {
   kStarting = 0,  ///< QEMU has not run an instruction of it
   kRunning,
   kExecuting,  ///< it has called execve(), and waits for `acknowledged` before
+  kReplaced,   ///< another program is about to run in its place, and waits likewise
   kEnding      ///< it has called exit_group(), and waits likewise
 };
 
-/// Both sides write `window`. The tool writes `window_ends`, `regions_asked`, `acknowledged` and
-/// `detached`, the plugin all others.
+/// Both sides write `window` and `acknowledged`. The tool writes `window_ends`, `regions_asked`,
+/// `detached` and, at the start, `plugin` and `files`; the plugin writes all others.
 ///
 /// Orders: a release of `stage` publishes `executed`, `first_stack_address` and the heap's ends to
 /// the tool's acquire; a release of `regions_told` publishes the regions; a release of
@@ -58,10 +69,17 @@ struct control {
   control_region regions[kRegionsMost];
   std::uint64_t guest_base;  ///< host address - address of the program
 
+  base::atomic<std::uint32_t> name_count;  ///< further ones than kNamesMost are left out
+  control_name names[kNamesMost];          ///< in the order of the calls
+
   std::uint64_t first_stack_address;
   base::atomic<std::uint64_t> heap_begin, heap_end;  ///< of brk(2)
   base::atomic<std::uint32_t> children;              ///< forks, which are not observed
   char executed[1024];                               ///< the path of the last execve()
+  base::atomic<std::uint32_t> replacements;          ///< by programs that are observed
+
+  char plugin[8192];       ///< QEMU's option -plugin, but for the descriptors that follow
+  std::uint32_t files[2];  ///< descriptors in the tool: this control, and the shadow
 };
 
 /// Returns the number of loads and stores since the start.

@@ -1,5 +1,7 @@
 #include "pages/qemu/guest_memory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <string>
@@ -26,6 +28,33 @@ void name_heap_and_stack(mapping& m, const control& c) {
   } else if (m.kind == mapping_kind::heap || m.kind == mapping_kind::stack) {
     m.kind = mapping_kind::anonymous;  // the kernel means QEMU's
     m.name.clear();
+  }
+}
+
+/// Names the parts of mappings of anonymous memory that lie in the range: cuts them at its ends.
+void name_range(std::vector<mapping>& all, const control_name& name) {
+  std::vector<mapping> named;
+  named.reserve(all.size() + 2);
+  for (mapping& m : all) {
+    const bool is_file = !m.name.empty() && !m.name.starts_with("[anon");
+    const std::uint64_t begin = std::max(m.begin, name.begin), end = std::min(m.end, name.end);
+    if (is_file || begin >= end) {
+      named.push_back(std::move(m));
+      continue;
+    }
+    const std::string text = *name.text != '\0' ? fmt::format("[anon:{}]", name.text) : "";
+    if (m.begin < begin) named.push_back(m.part(m.begin, begin));
+    named.push_back(m.part(begin, end));
+    named.back().set_name(text);
+    if (end < m.end) named.push_back(m.part(end, m.end));
+  }
+  all = std::move(named);
+}
+
+void name_ranges(std::vector<mapping>& all, const control& c) {
+  const unsigned count = std::min(c.name_count.load_relaxed(), kNamesMost);
+  for (const control_name& name : std::span(c.names).first(count)) {
+    if (name.complete.load_acquire() != 0) name_range(all, name);
   }
 }
 
@@ -65,6 +94,7 @@ base::result<memory_image> read_guest_memory(int pid, const control& c) {
     m.end -= c.guest_base;
     name_heap_and_stack(m, c);
   }
+  name_ranges(image.mappings, c);
   for (resident_range& r : image.resident) {
     r.begin -= c.guest_base;
     r.end -= c.guest_base;

@@ -4,8 +4,8 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +19,9 @@
 #include "pages/objects/allocation.hpp"
 #include "pages/objects/call_stack.hpp"
 #include "pages/qemu/control.hpp"
+#include "pages/qemu/follow.hpp"
 #include "pages/qemu/plugin_api.hpp"
+#include "pages/qemu/program_memory.hpp"
 #include "pages/qemu/system_calls.hpp"
 
 extern "C" __attribute__((visibility("default"))) int qemu_plugin_version;
@@ -44,11 +46,6 @@ pthread_mutex_t appending = PTHREAD_MUTEX_INITIALIZER;
 call_stack stacks[kCounters];  // of the first threads; objects of further ones have no call stack
 
 shadow_word* area() noexcept { return areas[shared->window.load_relaxed() % kAreas]; }
-
-const void* at(std::uint64_t address) noexcept {
-  const std::uintptr_t base = &guest_base != nullptr ? guest_base : 0;
-  return reinterpret_cast<const void*>(base + address);
-}
 
 long futex(base::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* limit) noexcept {
@@ -137,15 +134,17 @@ int add_region(void*, std::uint64_t begin, std::uint64_t end, unsigned long flag
 
 void list_regions() noexcept {
   shared->region_count = 0;
-  shared->guest_base = &guest_base != nullptr ? guest_base : 0;
+  shared->guest_base = base_of_program();
   if (&walk_memory_regions == nullptr) return;
   shared->regions_known = 1;
   walk_memory_regions(nullptr, add_region);
 }
 
-/// The one thread of the plugin: lists the program's regions when the tool asks.
+/// The one thread of the plugin: lists the program's regions when the tool asks, once it runs.
 void* answer(void*) {
-  for (std::uint32_t told = 0;;) {
+  constexpr timespec kLook{.tv_sec = 0, .tv_nsec = 1'000'000};
+  while (shared->stage.load_acquire() == kStarting) ::nanosleep(&kLook, nullptr);
+  for (std::uint32_t told = shared->regions_told.load_acquire();;) {
     const std::uint32_t asked = shared->regions_asked.load_acquire();
     if (asked == told) {
       futex(shared->regions_asked, FUTEX_WAIT, asked, nullptr);
@@ -171,17 +170,16 @@ void on_exit(qemu_plugin_id_t, void*) {
   if (observed) enter(kEnding);
 }
 
-/// Copies the text at `from` of the program, which the kernel has not looked at yet: nothing where
-/// no memory is.
-template <std::size_t kSize>
-void copy_text(std::uint64_t from, char (&to)[kSize]) {
-  constexpr std::uint64_t kPage = 4096;
-  const std::uint64_t in_page = std::min<std::uint64_t>(kPage - from % kPage, kSize - 1);
-  const iovec target{to, kSize - 1};
-  const auto there = [](std::uint64_t address) { return const_cast<void*>(at(address)); };
-  const iovec parts[] = {{there(from), in_page}, {there(from + in_page), kSize - 1 - in_page}};
-  const ssize_t copied = ::process_vm_readv(::getpid(), &target, 1, parts, 2, 0);
-  to[std::max<ssize_t>(copied, 0)] = '\0';
+/// Keeps the name that the program gives a range of its memory: prctl(PR_SET_VMA), which QEMU
+/// refuses.
+void keep_name(std::uint64_t begin, std::uint64_t bytes, std::uint64_t text) noexcept {
+  const std::uint32_t index = shared->name_count.fetch_add_relaxed(1);
+  if (index >= kNamesMost) return;
+  control_name& name = shared->names[index];
+  name.begin = begin;
+  name.end = begin + bytes;
+  copy_text(text, name.text);
+  name.complete.store_release(1);
 }
 
 /// Appends an event, and holds the program up while the tool has not read older ones.
@@ -231,10 +229,13 @@ void on_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::uint64_t
     return on_allocation(vcpu, static_cast<allocation_message>(a1), a2, a3, a4, a5);
   }
   calls[vcpu % kCounters] = {.number = number, .arguments = {a1, a2, a3}};
+  if (number == kPrctl && a1 == PR_SET_VMA && a2 == PR_SET_VMA_ANON_NAME) keep_name(a3, a4, a5);
   if (number != kExecve && number != kExecveat) return;
   copy_text(number == kExecve ? a1 : a2, shared->executed);
   shared->acknowledged.store_release(kStarting);
   enter(kExecuting);
+  const bool is_detached = shared->detached.load_acquire() != 0;
+  if (number == kExecve && !is_detached) follow(*shared, tool, shared->executed, a2, a3);
 }
 
 void on_return(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::int64_t returned) {
@@ -249,7 +250,8 @@ void on_return(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::int64_
   if (!counts_buffers || call.number != number) return;
   mark_buffers(
       call, returned,
-      [](std::uint64_t address, std::uint64_t bytes) { mark_bytes(area(), address, bytes); }, at);
+      [](std::uint64_t address, std::uint64_t bytes) { mark_bytes(area(), address, bytes); },
+      [](std::uint64_t address, auto* value) { return copy_whole(address, value, sizeof *value); });
 }
 
 /// A new thread has no callers, also where its number was another's.
@@ -283,6 +285,19 @@ long argument(const char* name, int count, char** words) {
     }
   }
   return -1;
+}
+
+/// Forgets the program before, which has given way to the one that is about to run, and lets the
+/// tool end its window.
+void take_over() {
+  shared->first_stack_address = 0;
+  shared->heap_begin.store_relaxed(0);
+  shared->heap_end.store_relaxed(0);
+  for (control_name& name : shared->names) name.complete.store_relaxed(0);
+  shared->name_count.store_relaxed(0);
+  shared->replacements.fetch_add_relaxed(1);
+  enter(kReplaced);
+  shared->stage.store_release(kStarting);
 }
 
 bool start_answering() {
@@ -322,6 +337,7 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
     areas[i] = reinterpret_cast<shadow_word*>(marks + i * kAreaBytes);
   }
   pthread_atfork(before_fork, nullptr, in_child);
+  if (argument("replaces", count, words) == 1) take_over();
   if (!start_answering()) {
     std::fputs("isotherm: cannot start a thread in QEMU\n", stderr);
     return 1;

@@ -66,8 +66,7 @@ source_traits traits_of(const qemu_options& options) {
   traits.name = "QEMU";
   traits.subject = options.program.front();
   traits.cannot_see = {
-      "Programs that it started by fork are not in the figures, nor a program that replaced it by "
-      "exec.",
+      "Processes that it started by fork are not in the figures.",
       "It ran several times slower than by itself, so that a window of seconds saw fewer "
       "requests."};
   if (!options.counts_buffers) {
@@ -97,11 +96,13 @@ base::result<std::unique_ptr<qemu_source>> qemu_source::start(const qemu_options
   made->marks_ = std::move(*marks);
   made->traits_ = traits_of(options);
   if (auto r = made->share_memory(); !r) return std::unexpected(r.error());
+  const auto plugin_option =
+      fmt::format("{},syscalls={}", with_commas_doubled(*plugin), options.counts_buffers ? 1 : 0);
+  made->tell_plugin(plugin_option);
   std::vector<std::string> words{
       *qemu, "-plugin",
-      fmt::format("{},control={},shadow={},syscalls={}", with_commas_doubled(*plugin),
-                  made->control_file_.descriptor(), made->marks_.file().descriptor(),
-                  options.counts_buffers ? 1 : 0)};
+      fmt::format("{},control={},shadow={}", plugin_option, made->control_file_.descriptor(),
+                  made->marks_.file().descriptor())};
   if (options.traces_objects) {
     if (auto r = made->trace_objects(*program, words); !r) return std::unexpected(r.error());
   }
@@ -155,6 +156,12 @@ base::result<void> qemu_source::trace_objects(const std::string& program,
 
 void qemu_source::take_allocations() {
   if (log_.data() != nullptr) objects_.take(log());
+}
+
+void qemu_source::tell_plugin(const std::string& option) {
+  option.copy(shared().plugin, sizeof shared().plugin - 1);
+  shared().files[0] = static_cast<std::uint32_t>(control_file_.descriptor());
+  shared().files[1] = static_cast<std::uint32_t>(marks_.file().descriptor());
 }
 
 base::result<void> qemu_source::spawn(const std::vector<std::string>& words,
@@ -211,7 +218,7 @@ bool qemu_source::list_regions() {
   wake(shared().regions_asked);
   const auto until = clock::now() + kAnswerWait;
   while (shared().regions_told.load_acquire() != asked) {
-    if (clock::now() > until || has_ended() || was_replaced()) return false;
+    if (clock::now() > until || has_ended() || was_replaced() || waits_at(kReplaced)) return false;
     std::this_thread::sleep_for(milliseconds(1));
   }
   return true;
@@ -227,12 +234,27 @@ void qemu_source::read_memory() {
   image_read_ = clock::now();
 }
 
-void qemu_source::answer_stage() {
-  const std::uint32_t stage = shared().stage.load_acquire();
-  if (stage < kExecuting || shared().acknowledged.load_acquire() == stage) return;
-  read_memory();
+bool qemu_source::waits_at(control_stage stage) const {
+  return shared().stage.load_acquire() == stage && shared().acknowledged.load_acquire() != stage;
+}
+
+void qemu_source::let_go_on(control_stage stage) {
   shared().acknowledged.store_release(stage);
   wake(shared().acknowledged);
+}
+
+void qemu_source::answer_stage() {
+  for (const control_stage stage : {kExecuting, kEnding}) {
+    if (!waits_at(stage)) continue;
+    read_memory();
+    let_go_on(stage);
+  }
+}
+
+void qemu_source::end_window() {
+  shared().window_ends.store_release(kNever);
+  std::uint32_t running = number_;
+  shared().window.compare_exchange_acq_rel(running, number_ + 1);  // unless the plugin has ended it
 }
 
 bool qemu_source::was_replaced() const {
@@ -242,23 +264,28 @@ bool qemu_source::was_replaced() const {
 bool qemu_source::ends_now(const window_limit& limit, const requests& asked) {
   const bool in_time = limit.seconds && seconds(clock::now() - window_began_) >= *limit.seconds;
   if (!in_time && !asked.ask_for_end()) return false;
-  shared().window_ends.store_release(kNever);
-  std::uint32_t running = number_;
-  shared().window.compare_exchange_acq_rel(running, number_ + 1);  // unless the plugin has ended it
+  end_window();
   return true;
 }
 
 base::result<window> qemu_source::observe(const window_limit& limit, const requests& asked) {
   if (limit.accesses) shared().window_ends.store_release(accesses_began_ + *limit.accesses);
   window w;
+  if (!observed_last_.empty() && log_.data() != nullptr) {  // by another program now
+    log_ = {};
+    objects_ended_ = true;
+  }
   w.area = number_ % kAreas;
   while (shared().window.load_acquire() == number_) {
     w.last = wait_for_end() || was_replaced();
     take_allocations();
     answer_stage();
-    if (w.last || ends_now(limit, asked)) break;
+    w.replaced = waits_at(kReplaced);
+    if (w.replaced) end_window();
+    if (w.last || w.replaced || ends_now(limit, asked)) break;
     const auto since = clock::now() - image_read_;
-    if (since > kBetweenImages && since > image_took_ * kImageShare) read_memory();
+    const bool is_due = since > kBetweenImages && since > image_took_ * kImageShare;
+    if (is_due && shared().stage.load_acquire() == kRunning) read_memory();
     if (asked.progress) {
       asked.progress(seconds(clock::now() - window_began_),
                      accesses_of(shared()) - accesses_began_);
@@ -273,7 +300,10 @@ base::result<window> qemu_source::observe(const window_limit& limit, const reque
     return std::unexpected(
         base::error{"QEMU could not run " + traits_.subject + ": its own message says why"});
   }
-  if (pid_ != 0 && !was_replaced()) {
+  if (w.replaced) {
+    observed_last_ = shared().executed;
+    let_go_on(kReplaced);  // `image_` is of the moment before
+  } else if (pid_ != 0 && !was_replaced()) {
     const auto read_before = image_read_;
     read_memory();
     if (image_read_ == read_before) ++missed_images_;
@@ -305,7 +335,8 @@ std::vector<std::string> qemu_source::remarks() const {
   std::vector<std::string> all;
   if (replaced_) {
     all.push_back(
-        fmt::format("It replaced itself by {}, which was not observed: name that program.",
+        fmt::format("It replaced itself by {}, which was not observed: a script, a program with "
+                    "other rights, or none of x86-64. Name the program that is meant.",
                     static_cast<const char*>(shared().executed)));
   } else if (WIFSIGNALED(status_) && !asked_to_end_) {
     const int signal = WTERMSIG(status_);
@@ -315,6 +346,12 @@ std::vector<std::string> qemu_source::remarks() const {
             : "too early for a look at the memory that it held";
     all.push_back(fmt::format("It died by signal {} ({}); {}.", signal, ::strsignal(signal), age));
   }
+  if (const auto programs = shared().replacements.load_relaxed(); programs > 0) {
+    all.push_back(fmt::format(
+        "It replaced itself {} time{}, each time at the end of a window; the program observed last "
+        "was {}.",
+        programs, programs == 1 ? "" : "s", observed_last_));
+  }
   if (const auto children = shared().children.load_relaxed(); children > 0) {
     all.push_back(fmt::format("It forked {} time{}; its children were not observed.", children,
                               children == 1 ? "" : "s"));
@@ -323,6 +360,9 @@ std::vector<std::string> qemu_source::remarks() const {
     all.emplace_back(
         "It called no allocation function of a shared library, so that its objects are not known: "
         "it has its own malloc, or needs none.");
+  }
+  if (objects_ended_) {
+    all.emplace_back("Objects were traced until it replaced itself.");
   }
   if (missed_images_ > 0) {
     all.push_back(fmt::format("The memory that it held could not be read at the end of {} windows.",

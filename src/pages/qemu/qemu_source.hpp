@@ -58,13 +58,20 @@ class qemu_source final : public source {
   bool has_ended();
   /// Waits some milliseconds before.
   bool wait_for_end();
+  /// Tells the plugin how another program that replaces this one is to be observed.
+  void tell_plugin(const std::string& option);
+  /// Returns whether the program waits for the tool at this stage.
+  bool waits_at(control_stage stage) const;
+  void let_go_on(control_stage stage);
   /// Reads the program's memory when it is about to end or to be replaced, and lets it go on.
   void answer_stage();
   /// Reads the program's memory now. Keeps the last image if that cannot be done.
   void read_memory();
   /// Has the plugin list the program's regions; returns whether it did.
   bool list_regions();
-  /// Returns whether another program runs in its process, by execve().
+  /// Begins the next window, unless the plugin has begun it.
+  void end_window();
+  /// Returns whether another program runs in its process, by execve(), and is not observed.
   bool was_replaced() const;
   /// Returns whether the tool ends the window: it has taken the limit's time, or was asked to.
   bool ends_now(const window_limit& limit, const requests& asked);
@@ -75,7 +82,9 @@ class qemu_source final : public source {
   os::file log_file_;
   os::mapping log_;  // empty: allocations are not traced
   object_table objects_;
+  bool objects_ended_ = false;  // were traced, of a program that made way for another one
   source_traits traits_;
+  std::string observed_last_;  // path of the program that has replaced the one before
   std::string qemu_;           // path of the process's executable
   int pid_ = 0;                // 0: ended
   int status_ = 0;             // as waitpid() told it

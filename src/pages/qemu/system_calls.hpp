@@ -27,6 +27,7 @@ enum system_call_number : std::int64_t {
   kSendmsg = 46,
   kRecvmsg = 47,
   kExecve = 59,
+  kPrctl = 157,
   kPreadv = 295,
   kPwritev = 296,
   kRecvmmsg = 299,
@@ -37,23 +38,35 @@ enum system_call_number : std::int64_t {
   kPwritev2 = 328
 };
 
-/// Marks the first `bytes` bytes of the buffers of `count` vectors. `at` translates an address of
-/// the program to one of this process.
-template <class Mark, class At>
+/// Vectors that one system call may have (IOV_MAX).
+inline constexpr std::uint64_t kVectorsMost = 1024;
+
+/// Marks the first `bytes` bytes of the buffers of `count` vectors, up to a vector that the program
+/// has given back or overwritten meanwhile. `copy(address, &value)` reads a value of the program's
+/// memory and returns false where there is none.
+template <class Mark, class Copy>
 void mark_vectors(std::uint64_t vectors, std::uint64_t count, std::uint64_t bytes, const Mark& mark,
-                  const At& at) {
-  for (std::uint64_t i = 0; i < count && bytes > 0; ++i) {
-    const auto* const v = static_cast<const iovec*>(at(vectors)) + i;
-    const std::uint64_t part = std::min<std::uint64_t>(bytes, v->iov_len);
-    mark(reinterpret_cast<std::uint64_t>(v->iov_base), part);
+                  const Copy& copy) {
+  iovec v;
+  for (std::uint64_t i = 0; i < std::min(count, kVectorsMost) && bytes > 0; ++i) {
+    if (!copy(vectors + i * sizeof v, &v)) return;
+    const std::uint64_t part = std::min<std::uint64_t>(bytes, v.iov_len);
+    mark(reinterpret_cast<std::uint64_t>(v.iov_base), part);
     bytes -= part;
   }
 }
 
+template <class Mark, class Copy>
+void mark_message(const msghdr& message, std::uint64_t bytes, const Mark& mark, const Copy& copy) {
+  mark_vectors(reinterpret_cast<std::uint64_t>(message.msg_iov), message.msg_iovlen, bytes, mark,
+               copy);
+}
+
 /// Calls mark(address, bytes) for each part of a buffer that the call has read or written when it
-/// `returned` so.
-template <class Mark, class At>
-void mark_buffers(const system_call& call, std::int64_t returned, const Mark& mark, const At& at) {
+/// `returned` so. `copy` as for mark_vectors().
+template <class Mark, class Copy>
+void mark_buffers(const system_call& call, std::int64_t returned, const Mark& mark,
+                  const Copy& copy) {
   if (returned <= 0) return;
   const auto done = static_cast<std::uint64_t>(returned);
   const auto& a = call.arguments;
@@ -73,21 +86,19 @@ void mark_buffers(const system_call& call, std::int64_t returned, const Mark& ma
     case kPwritev:
     case kPreadv2:
     case kPwritev2:
-      return mark_vectors(a[1], a[2], done, mark, at);
+      return mark_vectors(a[1], a[2], done, mark, copy);
     case kSendmsg:
-    case kRecvmsg: {
-      const auto* const m = static_cast<const msghdr*>(at(a[1]));
-      return mark_vectors(reinterpret_cast<std::uint64_t>(m->msg_iov), m->msg_iovlen, done, mark,
-                          at);
-    }
+    case kRecvmsg:
+      if (msghdr m; copy(a[1], &m)) mark_message(m, done, mark, copy);
+      return;
     case kSendmmsg:
-    case kRecvmmsg:
-      for (std::uint64_t i = 0; i < done; ++i) {
-        const auto* const m = static_cast<const mmsghdr*>(at(a[1])) + i;
-        mark_vectors(reinterpret_cast<std::uint64_t>(m->msg_hdr.msg_iov), m->msg_hdr.msg_iovlen,
-                     m->msg_len, mark, at);
+    case kRecvmmsg: {
+      mmsghdr m;
+      for (std::uint64_t i = 0; i < done && copy(a[1] + i * sizeof m, &m); ++i) {
+        mark_message(m.msg_hdr, m.msg_len, mark, copy);
       }
       return;
+    }
     default:
       return;
   }

@@ -1,9 +1,14 @@
 // A program that uses bytes of a mapped file, and then does one of the things that make a program
 // hard to observe.
 //
-//   behaviour MODE FILE
+//   behaviour MODE FILE [PROGRAM]
 #include <fcntl.h>
+#include <linux/prctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,12 +45,51 @@ void fork_and_wait() {
   use(10, 20);
 }
 
-[[noreturn]] void replace(const char* path) {
+[[noreturn]] void replace(const char* path, char* mode, char* file) {
   use(0, 7);
-  char* const words[] = {const_cast<char*>("true"), nullptr};
+  char name[] = "a name";
+  char* const words[] = {name, mode, file, nullptr};
   execv(path, words);
   use(7, 9);  // there is no such program
   _exit(4);
+}
+
+/// The bytes that the kernel receives overwrite the address of the message's list of buffers.
+void receive_over_message() {
+  int ends[2];
+  socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+  msghdr message = {};
+  iovec buffer = {&message.msg_iov, sizeof message.msg_iov};
+  message.msg_iov = &buffer;
+  message.msg_iovlen = 1;
+  if (write(ends[0], "AAAAAAAA", sizeof message.msg_iov) < 0) _exit(5);
+  if (recvmsg(ends[1], &message, 0) != sizeof message.msg_iov) _exit(6);
+}
+
+/// System calls with addresses that are no memory; then uses 12 bytes.
+void pass_bad_pointers() {
+  auto* const nowhere = reinterpret_cast<void*>(16);
+  for (const long number : {SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_sendmsg, SYS_recvmsg,
+                            SYS_sendmmsg, SYS_recvmmsg, SYS_getrandom}) {
+    if (syscall(number, 0, nowhere, 4, 0, nowhere) > 0) _exit(7);
+  }
+  syscall(SYS_execve, nowhere, nowhere, nowhere);
+  prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, nowhere, 4096, nowhere);
+  receive_over_message();
+  use(0, 12);
+}
+
+/// Names parts of anonymous memory, of 8 pages, and uses 3 bytes of the first page, 5 of the third.
+void name_memory() {
+  void* const mapped =
+      mmap(nullptr, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memory = static_cast<volatile char*>(mapped);
+  auto* const begin = static_cast<char*>(mapped);
+  prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, begin, 2 * 4096, "isotherm-hot");
+  prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, begin + 2 * 4096, 4096, "not this one");
+  prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, begin + 2 * 4096, 4096, "my cache");
+  use(0, 3);
+  use(2 * 4096, 2 * 4096 + 5);
 }
 
 /// Runs until a signal ends it: first 100 bytes, then 50 others when it gets SIGUSR1.
@@ -73,9 +117,12 @@ int main(int, char** words) {
   memory = static_cast<volatile char*>(mapped);
   if (mode == "threads") use_by_threads();
   if (mode == "fork") fork_and_wait();
-  if (mode == "exec") replace("/bin/true");
-  if (mode == "no-exec") replace("/nonexistent");
+  char next[] = "close";
+  if (mode == "exec") replace(words[3], next, words[2]);
+  if (mode == "no-exec") replace("/nonexistent", next, words[2]);
   if (mode == "serve") serve();
+  if (mode == "bad-pointers") pass_bad_pointers();
+  if (mode == "names") name_memory();
   if (mode == "close") {
     close_range(3, ~0U, 0);
     use(0, 9);

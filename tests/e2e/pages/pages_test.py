@@ -127,10 +127,29 @@ class Programs(Case):
         self.assertEqual(self.of_mapped(report)['used_bytes'], 20)
         self.assertIn('forked 1 time', report['remarks'][0])
 
-    def test_a_program_that_replaces_itself_is_told(self):
-        report, _ = self.observe('--', BEHAVIOUR, 'exec', self.mapped)
+    def test_a_program_that_replaces_itself(self):
+        """The program before and the one after have a window each, with the marks of their own."""
+        report, _ = self.observe('--', BEHAVIOUR, 'exec', self.mapped, BEHAVIOUR)
+        self.assertEqual([self.of_mapped(report, w)['used_bytes'] for w in (0, 1)], [7, 9])
+        self.assertIn(f'observed last was {BEHAVIOUR}', report['remarks'][0])
+
+    def test_skipped_time_begins_anew_with_the_program_that_replaces(self):
+        report, _ = self.observe('--skip', '1000s', '--', BEHAVIOUR, 'exec', self.mapped, BEHAVIOUR)
+        self.assertEqual(report['windows'], [])
+
+    def test_a_script_that_replaces_it_is_told(self):
+        script = self.folder / 'script'
+        script.write_text('#!/bin/sh\nexit 3\n')
+        script.chmod(0o755)
+        report, _ = self.observe('--', BEHAVIOUR, 'exec', self.mapped, script, status=3)
         self.assertEqual(self.of_mapped(report)['used_bytes'], 7)
-        self.assertIn('/bin/true', report['remarks'][0])
+        self.assertIn(str(script), report['remarks'][0])
+
+    def test_arguments_and_environment_of_the_program_that_replaces(self):
+        done = self.pages('--', 'env', 'WORD=a b', 'sh', '-c', 'exec env printenv WORD "$@"',
+                          'sh', 'HOME', '')
+        self.assertEqual(done.stdout.splitlines()[0], b'a b')
+        self.assertIn(b'replaced itself 3 times', done.stderr)
 
     def test_a_failed_exec_is_none(self):
         report, _ = self.observe('--', BEHAVIOUR, 'no-exec', self.mapped, status=4)
@@ -140,6 +159,25 @@ class Programs(Case):
     def test_a_program_that_closes_all_files(self):
         report, _ = self.observe('--', BEHAVIOUR, 'close', self.mapped)
         self.assertEqual(self.of_mapped(report)['used_bytes'], 9)
+
+    def test_addresses_that_are_no_memory(self):
+        """A program survives what the kernel refuses, and so does its observation."""
+        for flags in ([], ['--syscalls']):
+            report, _ = self.observe(*flags, '--', BEHAVIOUR, 'bad-pointers', self.mapped)
+            self.assertEqual(self.of_mapped(report)['used_bytes'], 12)
+            self.assertEqual(report['remarks'], [])
+
+    def test_memory_that_the_program_has_named(self):
+        report, _ = self.observe('--', BEHAVIOUR, 'names', self.mapped)
+        named = {m['name']: m for m in report['windows'][0]['mappings']
+                 if m['name'].startswith('[anon:')}
+        self.assertEqual(named.keys(), {'[anon:isotherm-hot]', '[anon:my cache]'})
+        hot, cache = named['[anon:isotherm-hot]'], named['[anon:my cache]']
+        self.assertEqual((hot['kind'], hot['mapped_bytes'], hot['used_bytes']),
+                         ('isotherm-hot', 2 * PAGE, 3))
+        self.assertEqual((cache['kind'], cache['mapped_bytes'], cache['used_bytes']),
+                         ('anonymous', PAGE, 5))
+        self.assertEqual(report['windows'][0]['kinds']['isotherm-hot']['used_bytes'], 3)
 
     def test_found_in_path_with_its_input_and_output(self):
         done = self.pages('--', 'cat', input=b'read and written')
@@ -203,8 +241,31 @@ class Results(Case):
         self.assertTrue(drawn.tag.endswith('svg'))
         self.assertIn('2 pages', ' '.join(drawn.itertext()))
 
+    def test_the_heat_map(self):
+        """Two windows of a trace: a page is used in each, another one in the second only."""
+        trace, picture = self.folder / 'trace', self.folder / 'heat.svg'
+        trace.write_text(' S 1000,8\n' * 100 + ' S 1000,8\n L 2000,4096\n' * 50)
+        report, _ = self.observe('--trace', trace, '--window', '100', '--heat-map', picture)
+        heat = report['heat_map']
+        self.assertEqual(heat['row_bytes'], PAGE)
+        self.assertEqual([row['address'] for row in heat['rows']], [0x1000, 0x2000])
+        self.assertEqual([c['used_share_of_held_bytes'] for c in heat['columns']],
+                         [[8 / PAGE, None], [8 / PAGE, 1.0]])
+        self.assertEqual([c['first_window'] for c in heat['columns']], [1, 2])
+        drawn = xml.etree.ElementTree.parse(picture).getroot()
+        self.assertIn('2 windows', ' '.join(drawn.itertext()))
+        self.assertIn("M336.0 76.0h320.0v16.0", picture.read_text())
+
+    def test_no_window_no_picture(self):
+        for flag in ('--picture', '--heat-map'):
+            picture = self.folder / 'none.svg'
+            done = self.pages('--trace', self.trace(), '--skip', '1000', flag, picture)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, rb'^isotherm: no picture was drawn[^\n]*\n$')
+            self.assertFalse(picture.exists())
+
     def test_a_full_disk(self):
-        for flag in ('--json', '--picture'):
+        for flag in ('--json', '--picture', '--heat-map'):
             done = self.pages('--trace', self.trace(), flag, '/dev/full')
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, rb'^isotherm: [^\n]*/dev/full[^\n]*\n$')
