@@ -186,13 +186,19 @@ def misses_of(found):
     return f'{found["miss_ratio"]:.1%} ({found["best_static_miss_ratio"]:.1%})'
 
 
+def bound_of(runs):
+    """The best page utilization of any fixed order of the records at the runs' operating point."""
+    return middle(runs, lambda run: (run['operating_point'] or {}).get('best_page_utilization'))
+
+
 def show_e1(runs):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     for one in runs:
         groups[one['workload'], one['index']][one['side']].append(one['found'])
     both = ' | '.join(PROTOCOLS)
-    print(f'| workload | index | utilization off | {both} | DRAM off, MiB | {both} '
-          f'| misses (best static), {both} | rate kept |\n' + '|---' * 11 + '|')
+    print(f'| workload | index | utilization off | {both} | bound of a fixed order '
+          f'| over the bound, {both} | DRAM off, MiB | {both} '
+          f'| misses (best static), {both} | rate kept |\n' + '|---' * 14 + '|')
     for (workload, index), sides in sorted(
             groups.items(), key=lambda one: (one[0][0], INDEXES.index(one[0][1]))):
         off, managed = sides['off'], [sides[f'on:{protocol}'] for protocol in PROTOCOLS]
@@ -202,6 +208,11 @@ def show_e1(runs):
         for side in managed:
             found = middle(side, lambda run: run['page_utilization'])
             cells.append(f'{found:.1%} ({found / used:.1f} x)' if found and used else '-')
+        bound = bound_of([run for side in managed for run in side])
+        cells.append(format_if(bound, '.1%'))
+        for side in managed:
+            found = middle(side, lambda run: run['page_utilization'])
+            cells.append(f'{found / bound:.0%}' if found and bound else '-')
         cells.append(format_if(dram, '.0f'))
         for side in managed:
             found = middle(side, lambda run: run['dram_bytes'] / 2**20)

@@ -47,14 +47,13 @@ def commands(folder, options):
     """The command of each server, and the address that the driver is given."""
     path = folder / 'socket'
     serve = [tree.TOOL, 'serve', '--port', -1, '--unixsocket', path]
-    managed = ['--window', options.collector_window]
+    managed = ['--window', options.collector_window, '--cold-backing', f'file:{folder}']
     return {
         'redis': (servers.redis_command(folder), f'unix:{path}'),
         'memcached': (['memcached', '-u', 'root', '-s', path, '-t', 2, '-m', 6000],
                       f'memcached:unix:{path}'),
         'isotherm': ([*serve, '--manage', 'off'], f'unix:{path}'),
-        'isotherm-on': ([*serve, *managed, '--memory-target', options.target, '--cold-backing',
-                         f'file:{folder}'], f'unix:{path}'),
+        'isotherm-on': ([*serve, *managed, '--memory-target', options.target], f'unix:{path}'),
         'isotherm-track': ([*serve, *managed, '--manage', 'track'], f'unix:{path}'),
     }
 

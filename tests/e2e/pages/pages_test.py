@@ -179,6 +179,14 @@ class Programs(Case):
                          ('anonymous', PAGE, 5))
         self.assertEqual(report['windows'][0]['kinds']['isotherm-hot']['used_bytes'], 3)
 
+    def test_heaps_of_the_runtime_have_their_names(self):
+        report, _ = self.observe('--', TOOL, 'bench', 'ycsb', '--keys', '500', '--seconds', '0.2',
+                                 '--warmup', '0', '--threads', '1', '--manage', 'on',
+                                 '--cold-backing', f'file:{self.folder}')
+        kinds = report['windows'][0]['kinds']
+        self.assertGreater(kinds['isotherm-new']['used_bytes'], 500 * 1024)
+        self.assertGreater(kinds['isotherm-node']['used_bytes'], 500 * 8)
+
     def test_found_in_path_with_its_input_and_output(self):
         done = self.pages('--', 'cat', input=b'read and written')
         self.assertEqual((done.returncode, done.stdout), (0, b'read and written'))
