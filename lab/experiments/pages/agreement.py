@@ -12,9 +12,13 @@ HEAPS = ('isotherm-new', 'isotherm-hot', 'isotherm-cold')
 PAGE = 4096
 
 
+FIELDS = (b'window', b'accessed_bytes', b'accessed_pages')
+
+
 def statistics_of(client):
     said = client.execute_command('ISOTHERM', 'STATS')
-    return dict(zip((name.decode() for name in said[::2]), map(float, said[1::2])))
+    found = dict(zip(said[::2], said[1::2]))
+    return {name.decode(): float(found[name]) for name in FIELDS}
 
 
 def await_window(client):

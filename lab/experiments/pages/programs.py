@@ -81,7 +81,7 @@ def version(command):
     flag = '-version' if 'sqlite' in str(command[0]) else '--version'
     run = subprocess.run([command[0], flag], capture_output=True, text=True, check=False,
                          stdin=subprocess.DEVNULL)
-    return (run.stdout or run.stderr).split('\n', maxsplit=1)[0].strip()
+    return (run.stdout or run.stderr).strip().split('\n', maxsplit=1)[0]
 
 
 def observe(tool, name, folder, scale):

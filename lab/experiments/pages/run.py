@@ -53,7 +53,9 @@ def commands(folder, options):
         'memcached': (['memcached', '-u', 'root', '-s', path, '-t', 2, '-m', 6000],
                       f'memcached:unix:{path}'),
         'isotherm': ([*serve, '--manage', 'off'], f'unix:{path}'),
-        'isotherm-on': ([*serve, *managed, '--memory-target', options.target], f'unix:{path}'),
+        # QEMU's own memory counts as the server's, so that a memory target has no meaning.
+        'isotherm-on': ([*serve, *managed, '--policy', 'published', '--hint', 'pageout',
+                         '--min-rest', options.collector_window], f'unix:{path}'),
         'isotherm-track': ([*serve, *managed, '--manage', 'track'], f'unix:{path}'),
     }
 
@@ -226,7 +228,6 @@ def parse_arguments():
                         help='predict what ordering objects would save, of redis and isotherm')
     parser.add_argument('--seed', type=int, default=1, help='of the requests')
     parser.add_argument('--dir', help='folder for COLD of the managed store')
-    parser.add_argument('--target', default='130mb', help='memory target of isotherm-on')
     parser.add_argument('--collector-window', type=float, default=20,
                         help='seconds of a window of the collector')
     parser.add_argument('--programs', help=f'observe these: {",".join(programs.PROGRAMS)}')

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "pages/qemu/control.hpp"
 #include "pages/qemu/program_memory.hpp"
@@ -41,7 +42,7 @@ class replacement {
     if (!copy_words(arguments, own + kOwnWords) || !copy_words(environment, variables_)) return;
     char* const first = own[kOwnWords] != nullptr ? own[kOwnWords] : no_name;
     char* const front[kOwnWords] = {qemu, option, const_cast<char*>(plugin), name, first};
-    std::memcpy(own, front, sizeof front);
+    std::copy(std::begin(front), std::end(front), own);
     own[kOwnWords] = const_cast<char*>(path);  // the program's own first word follows -0
     ::execve(qemu, own, variables_);
   }
