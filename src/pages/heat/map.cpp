@@ -23,10 +23,12 @@ std::vector<memory_label> largest_labels(strips windows) {
     for (const heat_cell& cell : strip->cells) held[strip->labels[cell.label]] += cell.held;
   }
   std::vector<std::pair<std::uint64_t, memory_label>> sorted;
+  sorted.reserve(held.size());
   for (auto& [label, bytes] : held) sorted.emplace_back(bytes, label);
   std::ranges::sort(sorted, std::greater());
   sorted.resize(std::min(sorted.size(), kLabelsMost));
   std::vector<memory_label> labels;
+  labels.reserve(sorted.size());
   for (auto& [bytes, label] : sorted) labels.push_back(std::move(label));
   return labels;
 }

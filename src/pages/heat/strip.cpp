@@ -19,6 +19,7 @@ heat_strip_builder::heat_strip_builder(const memory_image& image) : search_(imag
     if (is_new) made_.labels.push_back(at->first);
     return at->second;
   };
+  label_of_mapping_.reserve(image.mappings.size() + 1);
   for (const mapping& m : image.mappings) {
     label_of_mapping_.push_back(position_of({.kind = m.kind, .name = m.name}));
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pages/report/svg.hpp"
+#include "pages/report/text.hpp"
 
 namespace isotherm::pages {
 namespace {
@@ -90,15 +91,16 @@ void draw_row(const heat_map& map, std::size_t row, double top, double height,
   }
 }
 
-std::string label_text(const memory_label& label) {
+std::string label_text(const memory_label& label, const window_report& window) {
   constexpr std::size_t kMost = 26;
-  const std::string_view whole = label.name.empty() ? name(label.kind) : label.name;
+  const std::string_view whole = label.name.empty() ? label_of(label.kind, window) : label.name;
   const std::string_view last = whole.substr(whole.find_last_of('/') + 1);
   if (last.size() <= kMost) return svg_escaped(last);
   return svg_escaped(last.substr(0, kMost - 2)) + "..";
 }
 
-void draw_blocks(std::string& svg, const heat_map& map, const layout& places) {
+void draw_blocks(std::string& svg, const heat_map& map, const layout& places,
+                 const window_report& last) {
   std::array<std::string, kShades.size()> paths;
   const auto out = std::back_inserter(svg);
   for (const block& b : places.blocks()) {
@@ -107,7 +109,7 @@ void draw_blocks(std::string& svg, const heat_map& map, const layout& places) {
       draw_row(map, row, top, places.row_height(), paths);
     }
     fmt::format_to(out, "<text x='{}' y='{:.1f}'>{}</text>\n", kLeft + kPlotWidth + 8, b.top + 12,
-                   label_text(map.rows[b.first].label));
+                   label_text(map.rows[b.first].label, last));
   }
   for (std::size_t i = 0; i < kShades.size(); ++i) {
     if (!paths[i].empty()) {
@@ -137,6 +139,7 @@ void draw_legend(std::string& svg, double top, std::size_t windows) {
 
 heat_map heat_map_of(const observation& seen) {
   std::vector<const heat_strip*> strips;
+  strips.reserve(seen.windows.size());
   for (const window_report& w : seen.windows) strips.push_back(&w.heat);
   return make_heat_map(strips);
 }
@@ -153,7 +156,7 @@ std::string to_heat_picture(const observation& seen) {
       fmt::format("a row: {} KiB of addresses; {} window{}, {:.1f} s; observed by {}",
                   map.step >> 10, seen.windows.size(), seen.windows.size() == 1 ? "" : "s", seconds,
                   seen.traits.name));
-  draw_blocks(svg, map, places);
+  draw_blocks(svg, map, places, seen.windows.back());
   draw_legend(svg, places.bottom() + 8, seen.windows.size());
   return svg + "</svg>\n";
 }

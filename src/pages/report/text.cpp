@@ -89,12 +89,6 @@ void print_amounts(text_end out, std::string_view label, const amounts& a, const
   fmt::format_to(out, "\n");
 }
 
-/// Memory without a mapping at the end of the window was given back before, where mappings are
-/// known.
-std::string_view label_of(mapping_kind kind, const window_report& w) {
-  return kind == mapping_kind::unknown && w.knows_resident ? "given back by then" : name(kind);
-}
-
 void print_kinds(text_end out, const window_report& w, grain smallest) {
   const unit in = unit_for(w);
   fmt::format_to(out, "\n{}                         held  not touched   touched{}\n", in.name,
@@ -144,6 +138,10 @@ void print_window(text_end out, const window_report& w, grain smallest) {
 }
 
 }  // namespace
+
+std::string_view label_of(mapping_kind kind, const window_report& w) {
+  return kind == mapping_kind::unknown && w.knows_resident ? "given back by then" : name(kind);
+}
 
 std::string to_line(const window_report& w, grain smallest) {
   std::string line = fmt::format("{:8.1f} s", w.seconds);
