@@ -1,7 +1,7 @@
 # Build options, the compiler's settings, and the one list of outside packages.
 option(ISOTHERM_BUILD_TESTS "Build the tests" ON)
 option(ISOTHERM_BUILD_BENCH "Build the micro-benchmarks" ON)
-set(ISOTHERM_COMMANDS serve ycsb tiers tlb trace device sort report top pages
+set(ISOTHERM_COMMANDS serve ycsb tiers backends tlb trace device sort report top pages
     CACHE STRING "Subcommands of the tool, in the order of its help")
 set(ISOTHERM_SANITIZER "" CACHE STRING "What -fsanitize= takes, or empty")
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace isotherm::cli {
 namespace {
 
@@ -13,9 +15,11 @@ std::string upper(std::string_view word) {
 
 }  // namespace
 
-void add_collector_flags(command described, collector::options& chosen) {
+void add_collector_flags(command described, collector::options& chosen,
+                         std::initializer_list<std::string_view> left_out) {
   for (const collector::option& each : collector::option_table()) {
-    if (!each.is_flag()) continue;
+    const bool is_left_out = std::ranges::find(left_out, each.name) != left_out.end();
+    if (!each.is_flag() || is_left_out) continue;
     const auto set = [&each, &chosen](const std::string& text) -> base::result<void> {
       auto done = each.set(chosen, text);
       if (!done) done.error().message.insert(0, "--");

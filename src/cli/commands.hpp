@@ -13,10 +13,10 @@ using add_command = void (*)(command root);
 /// Those of this build (ISOTHERM_COMMANDS of CMakeLists.txt), in the order of the help.
 std::span<const add_command> commands();
 
-/// isotherm bench, whose parts ycsb, tiers, tlb and trace add themselves to.
+/// isotherm bench, whose parts ycsb, tiers, backends, tlb and trace add themselves to.
 inline command bench_of(command root) {
-  const command bench =
-      root.subcommand("bench", "measure stores, trees on two tiers, and what the TLB costs");
+  const command bench = root.subcommand(
+      "bench", "measure stores, backends, trees on two tiers, and what the TLB costs");
   bench.require_subcommand();
   return bench;
 }
@@ -24,6 +24,7 @@ inline command bench_of(command root) {
 void add_serve(command root);
 void add_ycsb(command root);
 void add_tiers(command root);
+void add_backends(command root);
 void add_tlb(command root);
 void add_trace(command root);
 void add_bench_trace(command root);

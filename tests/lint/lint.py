@@ -35,7 +35,7 @@ SUBFOLDERS = {
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
     'lab': [['workload', 'records', 'charts', 'emulation'],
-            ['bench', 'policies', 'simulation', 'traces'], ['tiers', 'tlb', 'replay'],
+            ['bench', 'policies', 'simulation', 'traces'], ['tiers', 'tlb', 'replay', 'backends'],
             ['micro', 'experiments']],
     'pages': [['heat', 'objects'], ['qemu', 'trace', 'live'], ['report']],
     'server': [['timing'], ['management'], ['commands']],

@@ -1,0 +1,85 @@
+// Pressure of a co-located process that takes memory (OBASE 5.3.1, "Kswapd").
+//
+// On a machine that others use, neighbour and stores share a control group whose limit is what the
+// stores took at the start: the kernel then reclaims when the neighbour takes a page, in its
+// context. With backend_options::whole_machine there is no limit, the neighbour takes so much that
+// the stores' budget is left of the machine's memory, and kswapd reclaims: for a virtual machine.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/numbers.hpp"
+#include "lab/backends/backend.hpp"
+#include "lab/backends/system/child_process.hpp"
+#include "os/memory/address_space.hpp"
+#include "os/proc_file.hpp"
+
+namespace isotherm::lab {
+namespace {
+
+constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+constexpr auto kPause = std::chrono::milliseconds(40);
+
+/// Takes `bytes` of memory, a piece at a time, and keeps them until it is killed.
+void take_memory(std::uint64_t bytes, line_channel& parent) {
+  for (std::uint64_t taken = 0; taken < bytes;) {
+    void* const piece = os::map_memory(kPiece);
+    if (piece == nullptr || !os::lock_in_memory(piece, kPiece)) break;
+    taken += kPiece;
+    parent.send(std::to_string(taken));
+    std::this_thread::sleep_for(kPause);
+  }
+  parent.next();
+}
+
+class neighbour final : public backend {
+  base::result<void> start(backed_run& run) override {
+    const std::uint64_t charged = run.group->memory().charged;
+    const std::uint64_t above = charged - std::min(charged, run.chosen.budget_bytes);
+    std::uint64_t free = 0;
+    if (run.chosen.whole_machine) {
+      free = os::number_after(read_text("/proc/meminfo"), "MemAvailable:").value_or(0) * 1024;
+    } else {
+      run.group->lower_to(charged);
+    }
+    wanted_ = free + above;
+    auto started = child_process::start([&](line_channel& parent) {
+      if (run.group->add(0)) take_memory(wanted_, parent);
+    });
+    if (!started) return std::unexpected(started.error());
+    process_.emplace(std::move(*started));
+    return {};
+  }
+
+  void step(backed_run&) override {
+    for (const std::string& line : process_->channel().received()) {
+      taken_ = base::parse_number<std::uint64_t>(line).value_or(taken_);
+    }
+  }
+
+  std::uint64_t foreign_bytes() const override { return taken_; }
+
+  nlohmann::json details(const backed_run& run) const override {
+    return {{"pressure_on", run.chosen.whole_machine ? "machine" : "group"},
+            {"neighbour_wanted_bytes", wanted_},
+            {"neighbour_bytes", taken_}};
+  }
+
+  std::optional<child_process> process_;
+  std::uint64_t wanted_ = 0, taken_ = 0;
+};
+
+constexpr std::string_view kCounters[] = {"pgsteal_kswapd", "pgsteal_direct", "pgscan_kswapd",
+                                          "pgscan_direct"};
+
+}  // namespace
+
+extern const backend_kind kKswapd{
+    .name = "kswapd",
+    .help = "a co-located process takes memory",
+    .counters = kCounters,
+    .make = [] -> std::unique_ptr<backend> { return std::make_unique<neighbour>(); }};
+
+}  // namespace isotherm::lab
