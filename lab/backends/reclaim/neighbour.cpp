@@ -13,7 +13,7 @@
 #include "base/numbers.hpp"
 #include "lab/backends/backend.hpp"
 #include "lab/backends/system/child_process.hpp"
-#include "os/memory/address_space.hpp"
+#include "os/memory/locked.hpp"
 #include "os/proc_file.hpp"
 
 namespace isotherm::lab {
@@ -25,8 +25,7 @@ constexpr auto kPause = std::chrono::milliseconds(40);
 /// Takes `bytes` of memory, a piece at a time, and keeps them until it is killed.
 void take_memory(std::uint64_t bytes, line_channel& parent) {
   for (std::uint64_t taken = 0; taken < bytes;) {
-    void* const piece = os::map_memory(kPiece);
-    if (piece == nullptr || !os::lock_in_memory(piece, kPiece)) break;
+    if (!os::map_locked(kPiece)) break;
     taken += kPiece;
     parent.send(std::to_string(taken));
     std::this_thread::sleep_for(kPause);

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "os/files/lock.hpp"
 #include "os/memory/swap.hpp"
 #include "os/proc_file.hpp"
 
@@ -113,10 +114,9 @@ std::string chosen_of(const std::string& text) {
 
 base::result<system_changes> system_changes::open(const std::string& path,
                                                   std::vector<std::string>& mended) {
-  if (::geteuid() != 0) return system_changes(os::file());
   std::error_code ignored;  // the list then cannot be opened
   fs::create_directories(fs::path(path).parent_path(), ignored);
-  auto list = os::file::locked(path);
+  auto list = os::open_locked(path);
   if (!list && list.error().code == EWOULDBLOCK) {
     return std::unexpected(base::error{
         "another isotherm bench backends runs: its changes of the system would meet this one's"});

@@ -34,11 +34,12 @@ enum class change : unsigned char {
 class system_changes {
  public:
   /// Takes the list at `path`, and first undoes what a run that was killed has left there, each of
-  /// which it adds to `mended` as a line. Without root nothing can be changed: the list stays away,
-  /// and note() fails. Errors: another run holds the list, it cannot be written, or something
-  /// cannot be undone.
+  /// which it adds to `mended` as a line. Errors: another run holds the list, it cannot be written,
+  /// or something cannot be undone.
   static base::result<system_changes> open(const std::string& path,
                                            std::vector<std::string>& mended);
+  /// Returns a list on which nothing can be noted: without root nothing can be changed.
+  static system_changes none() { return system_changes(os::file()); }
   system_changes(system_changes&&) = default;
   system_changes& operator=(system_changes&&) = delete;
   ~system_changes();  ///< undoes all

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -63,15 +62,6 @@ base::result<file> file::create(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return failed("cannot create " + path, errno);
   return file(fd, path);
-}
-
-base::result<file> file::locked(const std::string& path) {
-  if (const int e = injected_fault(io_call::create)) return failed("cannot open " + path, e);
-  file found(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), path);
-  if (!found || ::flock(found.fd_, LOCK_EX | LOCK_NB) != 0) {
-    return failed("cannot lock " + path, errno);
-  }
-  return found;
 }
 
 base::result<file> file::unnamed(const std::string& directory, const std::string& purpose) {

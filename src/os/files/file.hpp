@@ -49,10 +49,6 @@ class file {
   static base::result<file> open(const std::string& path);
   /// Creates `path` for reading and writing; it must not exist.
   static base::result<file> create(const std::string& path);
-  /// Opens `path` for reading and writing, creates it for its owner alone where it is missing, and
-  /// locks it until it is closed, whatever ends the process. Children of fork() that keep the
-  /// descriptor keep the lock. Errors: EWOULDBLOCK: another process has the lock.
-  static base::result<file> locked(const std::string& path);
   /// A file without a name in `directory`, called `purpose` in messages: gone when closed, whatever
   /// ends the process.
   static base::result<file> unnamed(const std::string& directory,

@@ -96,11 +96,6 @@ void* map_memory(std::size_t bytes) noexcept {
   return begin == MAP_FAILED ? nullptr : begin;
 }
 
-base::result<void> lock_in_memory(void* begin, std::size_t bytes) {
-  if (mlock(begin, bytes) == 0) return {};
-  return std::unexpected(base::system_error("cannot lock memory", errno));
-}
-
 void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept {
   void* const moved = mremap(begin, bytes, wanted, MREMAP_MAYMOVE);
   return moved == MAP_FAILED ? nullptr : moved;

@@ -28,9 +28,6 @@ void decommit(void* begin, std::size_t bytes) noexcept;
 
 /// Maps memory of at least `bytes`, zeroed; null where there is none. For release().
 void* map_memory(std::size_t bytes) noexcept;
-/// Fills a range with pages, which stay in DRAM from now on. Fails beyond RLIMIT_MEMLOCK, which
-/// root does not have.
-base::result<void> lock_in_memory(void* begin, std::size_t bytes);
 /// Changes the size of a mapping of map_memory(): pages move and are not copied. Returns where it
 /// lies now; null, and nothing has changed, where there is no memory.
 void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept;
