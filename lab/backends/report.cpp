@@ -68,6 +68,8 @@ nlohmann::json settings_of(const backends_options& asked, const backends_run& ru
           {"key_size", store.key_size},
           {"value_size", store.value_size},
           {"distribution", store.distribution},
+          {"hotspot_keys", store.hotspot_keys},
+          {"hotspot_accesses", store.hotspot_accesses},
           {"threads", store.threads},
           {"rate", store.rate},
           {"record_bytes", run.record_bytes},

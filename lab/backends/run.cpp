@@ -77,7 +77,8 @@ class backed {
     system_counters counters(run_.kind->counters);
     const auto began = clock::now();
     backend_ = run_.kind->make();
-    if (auto started = backend_->start(context()); !started) {
+    backed_run context_now = context();
+    if (auto started = backend_->start(context_now); !started) {
       return std::unexpected(started.error());
     }
     if (auto adapted = wait_for(stage::measuring); !adapted) {
@@ -133,12 +134,11 @@ class backed {
     return {};
   }
 
-  backed_run& context() {
-    context_.emplace(backed_run{.chosen = run_.chosen,
-                                .changes = changes_,
-                                .group = group_ ? &*group_ : nullptr,
-                                .stores = pids_});
-    return *context_;
+  backed_run context() const {
+    return {.chosen = run_.chosen,
+            .changes = changes_,
+            .group = group_ ? &*group_ : nullptr,
+            .stores = pids_};
   }
 
   /// Waits until all stores are as far, and lets the backend work meanwhile.
@@ -163,13 +163,15 @@ class backed {
 
   void step() {
     if (!backend_) return;
-    backend_->step(*context_);
+    backed_run now = context();
+    backend_->step(now);
     most_ = stores_.front().last_stage() == stage::measuring ? std::max(most_, dram_bytes()) : 0;
   }
 
   /// Waits until then, or until a store says something.
   void wait_until(clock::time_point due) {
     std::vector<pollfd> ready;
+    ready.reserve(stores_.size());
     for (store_process& store : stores_) ready.push_back({store.descriptor(), POLLIN, 0});
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now());
     ::poll(ready.data(), ready.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 1)));
@@ -189,7 +191,7 @@ class backed {
   }
 
   std::uint64_t dram_bytes() const {
-    if (const auto fast = backend_->fast_bytes(*context_)) return *fast;
+    if (const auto fast = backend_->fast_bytes(context())) return *fast;
     if (group_) {
       const std::uint64_t charged = group_->memory().charged;
       return charged - std::min(charged, backend_->foreign_bytes()) + zram_bytes();
@@ -210,7 +212,7 @@ class backed {
             .group = group_ ? std::optional(group_->memory()) : std::nullopt,
             .stalled_percent = std::nullopt,
             .counters = {},
-            .details = backend_->details(*context_)};
+            .details = backend_->details(context())};
   }
 
   base::result<backends_result> add_reports(backends_result found) const {
@@ -232,7 +234,6 @@ class backed {
   std::optional<control_group> group_;
   std::vector<store_process> stores_;
   std::vector<pid_t> pids_;
-  std::optional<backed_run> context_;
   std::unique_ptr<backend> backend_;  // goes before the stores, whose group it may use
   std::uint64_t most_ = 0;
 };

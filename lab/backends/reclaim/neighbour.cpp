@@ -41,21 +41,26 @@ class neighbour final : public backend {
     if (run.chosen.whole_machine) {
       free = os::number_after(read_text("/proc/meminfo"), "MemAvailable:").value_or(0) * 1024;
     } else {
-      run.group->lower_to(charged);
+      limit_ = std::max(charged, run.chosen.budget_bytes);
     }
     wanted_ = free + above;
     auto started = child_process::start([&](line_channel& parent) {
-      if (run.group->add(0)) take_memory(wanted_, parent);
+      // Should the kernel find no page to take, the neighbour ends and not a store.
+      const bool is_first = write_text("/proc/self/oom_score_adj", "1000").has_value();
+      if (is_first && run.group->add(0)) take_memory(wanted_, parent);
     });
     if (!started) return std::unexpected(started.error());
-    process_.emplace(std::move(*started));
+    process_ = std::make_unique<child_process>(std::move(*started));
+    step(run);
     return {};
   }
 
-  void step(backed_run&) override {
+  void step(backed_run& run) override {
+    if (limit_ > 0 && !run.group->holds(limit_)) run.group->lower_to(limit_);
     for (const std::string& line : process_->channel().received()) {
       taken_ = base::parse_number<std::uint64_t>(line).value_or(taken_);
     }
+    if (!process_->channel().is_open()) taken_ = 0;
   }
 
   std::uint64_t foreign_bytes() const override { return taken_; }
@@ -66,7 +71,8 @@ class neighbour final : public backend {
             {"neighbour_bytes", taken_}};
   }
 
-  std::optional<child_process> process_;
+  std::unique_ptr<child_process> process_;
+  std::uint64_t limit_ = 0;  ///< of the group; 0: none
   std::uint64_t wanted_ = 0, taken_ = 0;
 };
 

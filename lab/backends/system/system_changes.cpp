@@ -51,16 +51,15 @@ base::result<void> remove_group(const std::string& path) {
   if (!fs::path(path).filename().string().starts_with(kGroupPrefix)) return {};
   constexpr auto kPause = std::chrono::milliseconds(10);
   constexpr int kAttempts = 1000;  // a killed process with swapped pages takes seconds to go
-  for (int i = 0; i < kAttempts; ++i) {
-    std::error_code gone;
-    if (!fs::exists(path, gone)) return {};
-    if (::rmdir(path.c_str()) == 0) return {};
-    if (errno != EBUSY) break;
+  int problem = EBUSY;
+  for (int i = 0; i < kAttempts && problem == EBUSY; ++i) {
+    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return {};
+    problem = errno;
     std::istringstream processes(os::read_proc_file((path + "/cgroup.procs").c_str()));
     for (int pid = 0; processes >> pid;) ::kill(pid, SIGKILL);
     std::this_thread::sleep_for(kPause);
   }
-  return std::unexpected(base::system_error("cannot remove the control group " + path, errno));
+  return std::unexpected(base::system_error("cannot remove the control group " + path, problem));
 }
 
 base::result<void> write_back(const std::string& argument) {

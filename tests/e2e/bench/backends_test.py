@@ -164,6 +164,21 @@ class System(unittest.TestCase):
                 self.assertGreater(row['group']['charged_bytes'], 0)
         self.assertEqual(state_of_system(), self.before)
 
+    def test_a_limit_holds_and_pages_leave_for_swap(self):
+        for swap in ('file', 'zram') if can_limit() else ():
+            run = backends('--keys', 60000, '--settle', 0.3, '--adapt', 1.5, '--seconds', 0.5,
+                           '--backend', 'cgroup', '--swap', swap, '--manage', 'off', '--memory', 75,
+                           '--store', 'hash-pugh:c', '--json', '-')
+            self.assertEqual((run.returncode, run.stderr), (0, ''))
+            row = json.loads(run.stdout)
+            self.assertTrue(row['details']['limit_holds'])
+            self.assertLessEqual(row['dram_bytes'] - row['zram_bytes'], row['budget_bytes'])
+            self.assertGreater(row['group']['swapped_bytes'], 0)
+            self.assertGreater(row['misses'], 0)
+            self.assertLess(row['hit_ratio'], 1)
+            self.assertEqual(row['zram_bytes'] > 0, swap == 'zram')
+        self.assertEqual(state_of_system(), self.before)
+
     def started(self, *words):
         """A run that has made its swap space and its group."""
         run = subprocess.Popen(command('--keys', 60000, '--settle', 60, '--backend', 'cgroup',
