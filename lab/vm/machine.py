@@ -19,6 +19,7 @@ import dataclasses
 import io
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -37,10 +38,15 @@ STOCK = pathlib.Path(os.environ.get('XDG_CACHE_HOME', '~/.cache')).expanduser() 
 LATENCY_NS = (80, 250)  # of the first node, of each other
 BANDWIDTH = ('100G', '30G')
 LOOK_SECONDS = 0.1
+COMPLAINT = re.compile('BUG:|Oops|Kernel panic|WARNING:')
 
 
 class Trouble(Exception):
-    """The machine did not do as it was asked to; one line, or the end of its console."""
+    """The machine did not do as it was asked to: a line, and lines of its console below."""
+
+    def __init__(self, text, console):
+        super().__init__(text)
+        self.console = console  # all that it has said
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,10 +64,12 @@ class Machine:
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """The exit status of the command, its output, and the files of $OUT by name."""
+    """The exit status of the command, its output, the files of $OUT by name, and all that the
+    kernel has said."""
     status: int
     output: str
     files: dict
+    console: str
 
 
 def stock_kernel():
@@ -183,8 +191,12 @@ def files_of(running):
         return None
 
 
-def last_lines(data, count=20):
-    return '\n'.join(data.decode(errors='replace').strip().splitlines()[-count:])
+def lines_of(text, count=12):
+    """Returns the last lines, or those from a kernel's first complaint on."""
+    lines = text.strip().splitlines()
+    begins = (number for number, line in enumerate(lines) if COMPLAINT.search(line))
+    first = next(begins, max(0, len(lines) - count))
+    return '\n'.join(lines[first:first + count])
 
 
 def run(machine, script, *, programs=(), files=None, timeout=180, watch=lambda data: None):
@@ -199,15 +211,16 @@ def run(machine, script, *, programs=(), files=None, timeout=180, watch=lambda d
         has_ended = await_end(running, timeout, watch)
     finally:
         running.end()
+    output, console = (running.read(line).decode(errors='replace') for line in (1, 0))
+    console += running.process.stderr.read().decode(errors='replace')
     if not has_ended:
         raise Trouble(f'not ended after {timeout:.0f} seconds; its last output:\n' +
-                      last_lines(running.read(1) or running.read(0)))
+                      lines_of(output or console), console)
     brought = files_of(running)
     if brought is None:
-        reason = running.process.stderr.read() + running.read(0)
-        raise Trouble('the machine stopped before the command had ended:\n' + last_lines(reason))
-    status = int(brought.pop('.status'))
-    return Ended(status, running.read(1).decode(errors='replace'), brought)
+        raise Trouble('the machine stopped before the command had ended:\n' + lines_of(console),
+                      console)
+    return Ended(int(brought.pop('.status')), output, brought, console)
 
 
 def bytes_of(text):
@@ -237,6 +250,8 @@ def parse(words):
                         help='a program to bring in, with its libraries')
     parser.add_argument('--bring', type=pathlib.Path, metavar='FOLDER',
                         help='where files of $OUT are written')
+    parser.add_argument('--console', type=pathlib.Path, metavar='FILE',
+                        help='where all that the kernel says is written')
     parser.add_argument('--timeout', type=float, default=180, metavar='SECONDS')
     parser.add_argument('command', help='a shell script')
     options = parser.parse_args(words)
@@ -251,12 +266,22 @@ def pass_on(data):
     sys.stdout.buffer.flush()
 
 
+def save_console(options, text):
+    if options.console:
+        options.console.write_text(text, encoding='utf-8')
+
+
 def main():
     options = parse(sys.argv[1:])
     machine = Machine(options.memory, options.processors, options.kernel, tuple(options.module),
                       disks=tuple(options.disk), arguments=options.arguments)
-    ended = run(machine, options.command, programs=options.program, timeout=options.timeout,
-                watch=pass_on)
+    try:
+        ended = run(machine, options.command, programs=options.program, timeout=options.timeout,
+                    watch=pass_on)
+    except Trouble as trouble:
+        save_console(options, trouble.console)
+        raise
+    save_console(options, ended.console)
     if options.bring:
         for name, content in ended.files.items():
             path = options.bring / name
@@ -269,7 +294,7 @@ if __name__ == '__main__':
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(main())
-    except (Missing, Trouble) as trouble:
+    except (Missing, Trouble, OSError) as trouble:
         sys.exit(f'machine: {trouble}')
     except KeyboardInterrupt:
         sys.exit(130)
