@@ -5,13 +5,15 @@
 
 namespace isotherm::lab {
 
-// Each is defined in a source of lab/backends/reclaim.
-extern const backend_kind kNone, kKswapd, kCgroup, kTmo, kHinted, kZram, kLog;
+// Each is defined in a source of lab/backends/reclaim or lab/backends/tiering.
+extern const backend_kind kNone, kKswapd, kCgroup, kTmo, kHinted, kZram, kLog, kAutonuma,
+    kTppUpstream, kMemtis, kDamon, kDamonTiers;
 
 namespace {
 
-constexpr const backend_kind* kKinds[] = {&kNone,   &kKswapd, &kCgroup, &kTmo,
-                                          &kHinted, &kZram,   &kLog};
+constexpr const backend_kind* kKinds[] = {&kNone,        &kKswapd, &kCgroup, &kTmo,
+                                          &kHinted,      &kZram,   &kLog,    &kAutonuma,
+                                          &kTppUpstream, &kMemtis, &kDamon,  &kDamonTiers};
 
 }  // namespace
 

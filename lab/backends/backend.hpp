@@ -79,6 +79,7 @@ struct backend_kind {
   bool needs_group = true;
   std::optional<swap_place> swap = std::nullopt;  ///< in place of --swap
   bool needs_swap = true;
+  bool has_tiers = false;  ///< pages begin on slow memory nodes; reads are counted by node
   std::span<const std::string_view> counters = {};  ///< rows of /proc/vmstat to report
   /// Returns why it cannot run on this machine and how to change that, in one line; empty: it can.
   /// Null: nothing hinders it but root, control groups and swap, which the harness checks.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lab/backends/store.hpp"
+#include "lab/backends/system/memory_nodes.hpp"
 #include "lab/backends/system/swap_area.hpp"
 #include "os/proc_file.hpp"
 
@@ -116,6 +117,7 @@ class backed {
     } else if (run_.kind->needs_group) {
       return std::unexpected(group.error());
     }
+    if (run_.kind->has_tiers) return group_->allow_nodes(changes_, find_memory_nodes().slow);
     return {};
   }
 
@@ -124,6 +126,7 @@ class backed {
       auto started =
           store_process::start({.bench = plan,
                                 .managed = run_.kind->managed,
+                                .has_tiers = run_.kind->has_tiers,
                                 .settle_seconds = asked_.settle,
                                 .target_bytes = run_.chosen.budget_bytes / run_.plans.size()},
                                group_ ? &*group_ : nullptr);

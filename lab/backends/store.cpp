@@ -9,6 +9,8 @@
 #include "collector/collector.hpp"
 #include "heap/usage.hpp"
 #include "index/index.hpp"
+#include "lab/backends/read_nodes.hpp"
+#include "lab/backends/system/memory_nodes.hpp"
 #include "lab/bench/in_process.hpp"
 #include "lab/bench/index_target.hpp"
 #include "lab/bench/window_sample.hpp"
@@ -40,7 +42,8 @@ class serving {
                                            managed ? index::management::on : index::management::off,
                                            plan_.bench.asked.keys);
     if (!index) return std::unexpected(index.error());
-    index_target store(**index, plan_.bench.format, plan_.bench.load.seed);
+    index_target store(**index, plan_.bench.format, plan_.bench.load.seed,
+                       plan_.has_tiers ? &nodes_ : nullptr);
     const auto loaded = workload::load(store, plan_.bench.load, [](const auto&) { return true; });
     if (!loaded) return std::unexpected(loaded.error());
     reach(stage::loaded);
@@ -65,7 +68,10 @@ class serving {
             started = begin_to_leave();
             reach(stage::adapting);
           }
-          if (stage_ == stage::adapting && !now.is_warmup) reach(stage::measuring);
+          if (stage_ == stage::adapting && !now.is_warmup) {
+            before_ = nodes_.counts();
+            reach(stage::measuring);
+          }
           return started.has_value();
         });
     if (!driven) return std::unexpected(driven.error());
@@ -104,6 +110,7 @@ class serving {
             {"waited", sums.waited},
             {"hit_ratio", 1 - miss_ratio_of(sums)},
             {"misses", sums.misses},
+            {"reads_by_node", plan_.has_tiers ? to_json(nodes_.counts() - before_) : nullptr},
             {"missing", driven.sums.missing},
             {"corrupt", driven.sums.corrupt},
             {"latency_us",
@@ -115,6 +122,10 @@ class serving {
             {"heaps", heaps}};
   }
 
+  static nlohmann::json to_json(const read_nodes::sums& reads) {
+    return {{"seen", reads.seen}, {"fast", reads.fast}};
+  }
+
   void reach(stage next) {
     stage_ = next;
     parent_.send(name(next));
@@ -122,6 +133,8 @@ class serving {
 
   const store_plan& plan_;
   line_channel& parent_;
+  read_nodes nodes_{find_memory_nodes().fast};
+  read_nodes::sums before_;  // the measured time
   stage stage_ = stage::loading;
   std::optional<collector::object_collector> collector_;
 };

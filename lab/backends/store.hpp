@@ -27,6 +27,7 @@ const char* name(stage reached) noexcept;
 struct store_plan {
   const bench_plan& bench;
   frontend managed;
+  bool has_tiers;  ///< reads are counted by the node of their value
   double settle_seconds;
   std::uint64_t target_bytes;  ///< for frontend::logs: DRAM that it holds itself to
 };

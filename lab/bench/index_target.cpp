@@ -30,13 +30,20 @@ std::uint64_t now_us() {
 class index_session final : public workload::session {
  public:
   index_session(index::any_index& index, const workload::record_format& format, std::uint64_t seed,
-                shared_expiry& expiry)
-      : index_(index), buffer_(format, seed), ttl_us_(format.ttl_ms * 1000), expiry_(expiry) {}
+                shared_expiry& expiry, read_observer* observer)
+      : index_(index),
+        buffer_(format, seed),
+        ttl_us_(format.ttl_ms * 1000),
+        expiry_(expiry),
+        observer_(observer) {}
 
   base::result<answer> read(std::uint64_t number) override {
     expire();
-    return index_.get(buffer_.key(number),
-                      [&](std::string_view value) { return buffer_.take(value, number); });
+    return index_.get(buffer_.key(number), [&](std::string_view value) {
+      const bool is_right = buffer_.take(value, number);
+      if (observer_ != nullptr) observer_->see(value);
+      return is_right;
+    });
   }
 
   base::result<answer> update(std::uint64_t number) override {
@@ -110,6 +117,7 @@ class index_session final : public workload::session {
   workload::record_buffer buffer_;
   std::uint64_t ttl_us_;
   shared_expiry& expiry_;
+  read_observer* observer_;
 };
 
 }  // namespace
@@ -144,7 +152,7 @@ base::result<answer> index_commands::incr(std::string_view key) {
 }
 
 base::result<std::unique_ptr<workload::session>> index_target::connect() {
-  return std::make_unique<index_session>(index_, format_, seed_, expiry_);
+  return std::make_unique<index_session>(index_, format_, seed_, expiry_, observer_);
 }
 
 }  // namespace isotherm::lab

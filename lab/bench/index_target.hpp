@@ -60,12 +60,22 @@ struct shared_expiry {
   workload::expiry_times times;  ///< under `mutex`
 };
 
-/// Drives `index`, which must outlive it and its sessions. Values that expire are deleted by the
-/// sessions themselves, before their next request: an index has no clock.
+/// Sees the values that requests read.
+class read_observer {
+ public:
+  virtual ~read_observer() = default;
+  /// Called after each read that found a value, while that is valid. Thread: all at once.
+  virtual void see(std::string_view value) noexcept = 0;
+};
+
+/// Drives `index`, which must outlive it and its sessions, and so must the observer, if any. Values
+/// that expire are deleted by the sessions themselves, before their next request: an index has no
+/// clock.
 class index_target final : public workload::target {
  public:
-  index_target(index::any_index& index, const workload::record_format& format, std::uint64_t seed)
-      : index_(index), format_(format), seed_(seed) {}
+  index_target(index::any_index& index, const workload::record_format& format, std::uint64_t seed,
+               read_observer* observer = nullptr)
+      : index_(index), format_(format), seed_(seed), observer_(observer) {}
 
   base::result<std::unique_ptr<workload::session>> connect() override;
   bool can_scan() const noexcept override { return index_.is_ordered(); }
@@ -76,6 +86,7 @@ class index_target final : public workload::target {
   workload::record_format format_;
   std::uint64_t seed_;
   shared_expiry expiry_;
+  read_observer* observer_;
 };
 
 }  // namespace isotherm::lab

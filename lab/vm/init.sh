@@ -4,14 +4,14 @@
 /bin/busybox mkdir -p /bin /sbin /usr/bin /usr/sbin
 /bin/busybox --install -s
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/ OUT=/out
-mkdir -p /proc /sys /dev /tmp /out /cgroup
+mkdir -p /proc /sys /dev /tmp /out
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev 2>/dev/null
 mount -t tmpfs tmpfs /tmp
 mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
-mount -t cgroup2 cgroup2 /cgroup 2>/dev/null
+mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
 for line in /dev/ttyS1 /dev/ttyS2; do stty -F $line raw -echo; done
 while read -r module; do insmod "$module"; done </modules/order
 # Through a pipe: programs see no terminal, and show no progress.

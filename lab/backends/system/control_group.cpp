@@ -1,6 +1,7 @@
 #include "lab/backends/system/control_group.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -164,6 +165,27 @@ void control_group::lower_to(std::uint64_t bytes) const {
   const std::uint64_t now = number(names_of(version_).usage);
   const std::uint64_t step = version_ == group_version::v1 ? kStep : 0;
   set_limit(std::to_string(std::max(bytes, now - std::min(now, step))));
+}
+
+base::result<void> control_group::allow_nodes(system_changes& changes,
+                                              std::span<const unsigned> nodes) const {
+  const std::string enabled = folder_.substr(0, folder_.rfind('/')) + "/cgroup.subtree_control";
+  if (!has_word(read_text(enabled), "cpuset")) {
+    if (auto noted = changes.note(change::text, enabled + " -cpuset"); !noted) {
+      return std::unexpected(noted.error());
+    }
+    if (auto wrote = write_text(enabled, "+cpuset"); !wrote) return std::unexpected(wrote.error());
+  }
+  return write_text(folder_ + "/cpuset.mems", fmt::format("{}", fmt::join(nodes, ",")));
+}
+
+std::uint64_t control_group::bytes_on(std::span<const unsigned> nodes) const {
+  const std::string row = read_text(folder_ + "/memory.numa_stat");  // "anon N0=1 N1=2", ...
+  std::uint64_t sum = 0;
+  for (const unsigned node : nodes) {
+    sum += os::number_after(row, fmt::format(" N{}=", node)).value_or(0);
+  }
+  return sum;
 }
 
 bool control_group::holds(std::uint64_t bytes) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/error.hpp"
@@ -53,6 +54,11 @@ class control_group {
   /// holds(): the kernel refuses a limit while the pages above it cannot leave.
   void lower_to(std::uint64_t bytes) const;
   bool holds(std::uint64_t bytes) const;
+  /// Takes new pages from these memory nodes alone. Errors: it needs version 2 with the controller
+  /// cpuset.
+  base::result<void> allow_nodes(system_changes& changes, std::span<const unsigned> nodes) const;
+  /// Returns the bytes of anonymous memory on these nodes. 0 in version 1.
+  std::uint64_t bytes_on(std::span<const unsigned> nodes) const;
   /// Asks the kernel to reclaim so many bytes now: by memory.reclaim, or in version 1 by a limit
   /// that is lifted at once. Reclaims less where less can leave.
   void reclaim(std::uint64_t bytes) const;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "lab/backends/system/damon.hpp"
 #include "os/files/lock.hpp"
 #include "os/memory/swap.hpp"
 #include "os/proc_file.hpp"
@@ -75,7 +76,8 @@ struct change_kind {
 constexpr std::array kKinds{
     change_kind{"file", remove_file},   change_kind{"swap", end_swap},
     change_kind{"zram", reset_zram},    change_kind{"added_zram", remove_zram},
-    change_kind{"group", remove_group}, change_kind{"text", write_back}};
+    change_kind{"group", remove_group}, change_kind{"damon", end_damon},
+    change_kind{"text", write_back}};
 
 /// A line that is not understood is not of this program.
 base::result<void> undo(const std::string& line) {

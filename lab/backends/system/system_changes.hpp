@@ -27,6 +27,7 @@ enum class change : unsigned char {
   zram,        ///< the zram device of this number was given a size
   added_zram,  ///< the zram device of this number was added
   group,       ///< a control group was made at this path
+  damon,       ///< monitors of DAMON run, whose files are below this folder
   text         ///< a file of /proc or /sys was written to: its path, a blank and its old text
 };
 
