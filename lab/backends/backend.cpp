@@ -7,13 +7,13 @@ namespace isotherm::lab {
 
 // Each is defined in a source of lab/backends/reclaim or lab/backends/tiering.
 extern const backend_kind kNone, kKswapd, kCgroup, kTmo, kHinted, kZram, kLog, kAutonuma,
-    kTppUpstream, kMemtis, kDamon, kDamonTiers;
+    kTieredBalancing, kMemtisAgent, kDamon, kDamonTiers;
 
 namespace {
 
-constexpr const backend_kind* kKinds[] = {&kNone,        &kKswapd, &kCgroup, &kTmo,
-                                          &kHinted,      &kZram,   &kLog,    &kAutonuma,
-                                          &kTppUpstream, &kMemtis, &kDamon,  &kDamonTiers};
+constexpr const backend_kind* kKinds[] = {
+    &kNone, &kKswapd,   &kCgroup,          &kTmo,         &kHinted, &kZram,
+    &kLog,  &kAutonuma, &kTieredBalancing, &kMemtisAgent, &kDamon,  &kDamonTiers};
 
 }  // namespace
 

@@ -40,15 +40,15 @@ extern const backend_kind kAutonuma{.name = "autonuma",
                                                                          demotion::off);
                                     }};
 
-extern const backend_kind kTppUpstream{.name = "tpp",
-                                       .help = "NUMA balancing for tiers (2), and demotion",
-                                       .needs_swap = false,
-                                       .has_tiers = true,
-                                       .counters = kTierCounters,
-                                       .why_not = why_not,
-                                       .make = [] -> std::unique_ptr<backend> {
-                                         return std::make_unique<balancing>(balancing_mode::tiers,
-                                                                            demotion::on);
-                                       }};
+extern const backend_kind kTieredBalancing{.name = "tpp",
+                                           .help = "NUMA balancing for tiers (2), and demotion",
+                                           .needs_swap = false,
+                                           .has_tiers = true,
+                                           .counters = kTierCounters,
+                                           .why_not = why_not,
+                                           .make = [] -> std::unique_ptr<backend> {
+                                             return std::make_unique<balancing>(
+                                                 balancing_mode::tiers, demotion::on);
+                                           }};
 
 }  // namespace isotherm::lab

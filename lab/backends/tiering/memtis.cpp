@@ -126,7 +126,7 @@ std::string why_not(const backend_options&) {
 
 }  // namespace
 
-extern const backend_kind kMemtis{
+extern const backend_kind kMemtisAgent{
     .name = "memtis",
     .help = "an agent moves pages by a histogram of their accesses, as MEMTIS does",
     .needs_swap = false,

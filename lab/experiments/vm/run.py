@@ -80,11 +80,13 @@ def moved_of(result):
     """The pages that the kernel or an agent promoted and demoted, or swapped."""
     counters, details = result['counters'], result['details']
     if 'demoted_pages' in details:
-        return (f'{counters["pgpromote_success"] + details["promoted_pages"]:,} up, '
+        return (f'{details["promoted_pages"]:,} up by the agent, '
                 f'{details["demoted_pages"]:,} down')
     if 'promoted_bytes' in details:
         up, down = (sum(details[name]) // 4096 for name in ('promoted_bytes', 'demoted_bytes'))
         return f'{up:,} up, {down:,} down'
+    if result['backend'] == 'autonuma':  # its mode counts no promotions
+        return f'{counters["pgmigrate_success"]:,}'
     if 'pgpromote_success' in counters:
         demoted = counters['pgdemote_kswapd'] + counters['pgdemote_direct']
         return f'{counters["pgpromote_success"]:,} up, {demoted:,} down'
