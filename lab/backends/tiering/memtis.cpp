@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <sstream>
@@ -25,7 +26,10 @@
 namespace isotherm::lab {
 namespace {
 
-constexpr unsigned kStepsPerTurn = 50, kTurnsPerCooling = 4;
+using clock = std::chrono::steady_clock;
+
+constexpr auto kTurn = std::chrono::seconds(4);
+constexpr unsigned kTurnsPerCooling = 4;
 constexpr std::uint64_t kReserve = std::uint64_t{6} << 20;  // the kernel's own, of the fast node
 
 /// Pages of a process.
@@ -63,18 +67,20 @@ class memtis final : public balancing {
   }
 
   void step(backed_run& run) override {
+    if (clock::now() < due_) return;
+    due_ = clock::now() + kTurn;
     for (const std::uintptr_t address : trace_->take()) {
       heat_.add(address / base::kPageBytes * base::kPageBytes, 1);
       ++samples_;
     }
-    if (++steps_ % kStepsPerTurn != 0) return;
     move(run.stores.front());
-    if (steps_ % (kStepsPerTurn * kTurnsPerCooling) == 0) heat_.cool();
+    if (++turns_ % kTurnsPerCooling == 0) heat_.cool();
   }
 
   nlohmann::json details(const backed_run& run) const override {
     nlohmann::json found = tiering::details(run);
     found.update({{"samples", samples_},
+                  {"turns", turns_},
                   {"promoted_pages", promoted_},
                   {"demoted_pages", demoted_},
                   {"hot_from", hot_from_}});
@@ -114,7 +120,8 @@ class memtis final : public balancing {
 
   std::optional<fault_trace> trace_;
   page_heat heat_;
-  unsigned steps_ = 0;
+  clock::time_point due_ = clock::now() + kTurn;
+  unsigned turns_ = 0;
   std::uint64_t samples_ = 0, promoted_ = 0, demoted_ = 0;
   std::uint32_t hot_from_ = 0;
 };
