@@ -10,11 +10,11 @@ KINDS = (
         'vm',
         known_by={'backend', 'manage', 'lru', 'memory', 'kernel', 'result'},
         needs=('result.store', 'result.keys', 'result.distribution', 'result.dram_bytes',
-               'result.group', 'result.stores[+].reads_by_node'),
+               'result.misses', 'result.stores[+].reads_by_node'),
         example={'backend': 'tpp', 'manage': 'on', 'lru': 'mglru', 'memory': [2**27, 2**29],
                  'kernel': 'Linux 6.12', 'accelerator': 'tcg',
                  'result': {'store': 'masstree:b', 'keys': 1000, 'distribution': 'hotspot',
-                            'dram_bytes': 2**20, 'group': {'major_faults': 3},
+                            'dram_bytes': 2**20, 'misses': 3,
                             'stores': [{'reads_by_node': {'seen': 10, 'fast': 9}}]}}),
 )
 
@@ -38,7 +38,7 @@ COMPARISONS = (
         (Figure('reads whose value was on the fast node', fast_share, '{:.0%}'),
          Figure('MiB on the fast node, or in DRAM', lambda d: [d['result']['dram_bytes'] / MIB],
                 '{:,.0f}'),
-         Figure('major faults', lambda d: [d['result']['group']['major_faults']], '{:,.0f}')),
+         Figure('major faults', lambda d: [d['result']['misses']], '{:,.0f}')),
         'lab/experiments/vm/run.py run --backend {backend} --manage {manage} --lru {lru}',
         'An emulated machine: its tiers differ in name only, and no time is given. Each run boots '
         'anew, and under a backend with tiers all pages begin on the slow node. The papers\' '

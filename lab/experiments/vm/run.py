@@ -98,17 +98,16 @@ def cells_of(result):
     reads = [store['reads_by_node'] for store in result['stores'] if store['reads_by_node']]
     fast = (share(sum(each['fast'] for each in reads), sum(each['seen'] for each in reads))
             if reads else '-')
-    group = result['group']
     requests = result['operations']
     return [fast, f'{result["dram_bytes"] / MIB:.0f}', moved_of(result),
-            f'{group["major_faults"]:,}', f'{group["refaults"]:,}', f'{requests:,}']
+            f'{result["misses"]:,}', f'{requests:,}']
 
 
 def table(options):
     print(f'{saved.here()}; a virtual machine whose tiers are emulated: no time means anything')
     print('| backend | lists | management | reads on the fast node | MiB there, or in DRAM | '
-          'pages moved | major faults | refaults | requests |')
-    print('|' + '---|' * 9)
+          'pages moved | major faults | requests |')
+    print('|' + '---|' * 8)
     groups = collections.OrderedDict()
     for row in saved.rows(*options.files):
         groups.setdefault((row['backend'], row['lru'], row['manage']), []).append(row['result'])
