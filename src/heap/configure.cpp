@@ -84,6 +84,8 @@ bool cold_can_leave_dram() {
 
 bool cold_is_logged() noexcept { return heaps().packed(kind::cold).extents().is_logged(); }
 
+bool cold_is_direct() noexcept { return heaps().packed(kind::cold).extents().pages().is_direct(); }
+
 base::result<void> configure(const options& chosen) { return make_heaps(chosen); }
 
 const cold_read_limits& read_limits() noexcept { return heaps().cold_reads; }

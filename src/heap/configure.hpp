@@ -24,6 +24,7 @@ struct backing_description {
   std::string room;         ///< the place to make room in when COLD is full
   std::string directory;    ///< on the disk that has the pages; empty: none has
   bool needs_swap = false;  ///< pages leave DRAM only where the system has swap
+  bool is_direct = false;   ///< pages are not in DRAM from the start: no hint applies
 };
 
 /// The place of COLD pages that leave DRAM: a kind of backing (packed/backing.hpp) and its
@@ -33,11 +34,16 @@ struct backing_description {
 ///             an unlinked file in DIR, an existing directory on a disk file system. A child of
 ///             fork() shares the file with its parent, which goes on changing it: the child must
 ///             not dereference guides of COLD objects.
+///   node:N    memory of the memory node N, as CXL memory (a direct COLD: a mapped one whose pages
+///             are not in DRAM, so that objects leave as they are moved, and are used in place)
+///   dax:PATH  memory behind a DAX device, whose content is lost, or of an unlinked file in a
+///             directory on a file system with DAX or tmpfs (direct). A child of fork() shares it,
+///             as it does the file of file:DIR.
 class cold_backing {
  public:
-  /// Parses "anon" or "file:DIR".
+  /// Parses "anon", "file:DIR", "node:N" or "dax:PATH".
   static base::result<cold_backing> parse(const std::string& text);
-  /// Returns the texts that parse() takes, as "anon|file:DIR", with `between` in place of '|'.
+  /// Returns the texts that parse() takes, as "anon|file:DIR|...", with `between` in place of '|'.
   static std::string forms(std::string_view between);
   /// Returns the texts that parse() takes, each with what it stands for, for help texts.
   static std::string help();
@@ -87,6 +93,8 @@ struct options {
   std::size_t range_bytes = std::size_t{256} << 30;
   std::optional<cold_backing> cold;  ///< nullopt: as find_cold_place() finds it
   cold_read_limits cold_reads;
+  /// Memory node that NEW, HOT and NODE prefer; nullopt: the system chooses.
+  std::optional<unsigned> hot_node;
   bool huge_pages = false;  ///< MADV_HUGEPAGE on HOT and NODE, whose pages are in use as a whole
 };
 
@@ -98,9 +106,14 @@ bool cold_can_leave_dram();
 /// in COLD. Configures with the defaults if nothing has. Any thread.
 bool cold_is_logged() noexcept;
 
+/// Whether COLD lies in memory that is not DRAM: objects have left DRAM when they are in COLD.
+/// Configures with the defaults if nothing has. Any thread.
+bool cold_is_direct() noexcept;
+
 /// Reserves the ranges. Call at most once, before the first allocation; without it the first
-/// allocation configures with the defaults. Fails on an unusable cold directory (missing, not
-/// writable, tmpfs, without direct I/O).
+/// allocation configures with the defaults. Fails on an unusable place for COLD (a
+/// directory that is missing, not writable, on tmpfs or without direct I/O; a memory node that is
+/// missing or without memory; a path without DAX) and on an unusable `hot_node`.
 base::result<void> configure(const options& chosen);
 
 /// Returns the limits that configure() was given. Any thread.

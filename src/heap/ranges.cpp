@@ -12,6 +12,7 @@
 #include "heap/poison.hpp"
 #include "os/fork.hpp"
 #include "os/memory/address_space.hpp"
+#include "os/memory/numa.hpp"
 #include "os/memory/residency.hpp"
 
 namespace isotherm::heap {
@@ -67,14 +68,21 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
   if (!made) return made;
   made = os::advise(begin_of(kind::cold), bytes, os::advice::left_out_of_dumps);
   if (!made) return made;
-  // Without an answer no page of a mapped COLD would ever be asked to leave.
+  // Without an answer no page of a mapped COLD would ever be asked to leave; of a direct one none
+  // is asked.
   const auto asked = os::resident_bytes(begin_of(kind::cold), os::page_bytes());
-  if (!asked && !in_cold.extents().is_logged()) {
+  const backing& pages = in_cold.extents().pages();
+  if (!asked && !pages.is_logged() && !pages.is_direct()) {
     return std::unexpected(
         base::error{"this process may not ask which pages are in DRAM: allow it mincore (seccomp)",
                     asked.error().code});
   }
   if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
+  if (chosen.hot_node) {
+    for (const kind where : {kind::newborn, kind::hot, kind::node}) {
+      if (made = os::prefer_node(begin_of(where), bytes, *chosen.hot_node); !made) return made;
+    }
+  }
   if (!chosen.huge_pages) return {};
   for (const kind where : {kind::hot, kind::node}) {
     auto huge = os::advise(begin_of(where), bytes, os::advice::huge);
@@ -86,10 +94,10 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
   return {};
 }
 
-/// Not a logged COLD: the leak checker reads whole ranges, and most of it cannot be read.
+/// Not a COLD in a file: the leak checker reads whole ranges, and most of it cannot be read.
 void register_roots(heap_set& set) {
   for (const kind where : kKinds) {
-    if (where == kind::cold && set.packed(where).extents().is_logged()) continue;
+    if (where == kind::cold && set.packed(where).extents().pages().is_shared()) continue;
     register_leak_roots(reinterpret_cast<const void*>(set.range_of(where).begin), set.range_bytes);
   }
 }
@@ -101,6 +109,11 @@ base::result<void> make_locked(const options& chosen) {
       chosen.cold ? *chosen.cold : find_cold_place(cold_directories()).backing;
   auto cold = place.make();  // first: the failure that users meet
   if (!cold) return std::unexpected(cold.error());
+  if (chosen.hot_node) {
+    if (auto usable = os::check_node(*chosen.hot_node); !usable) {
+      return std::unexpected(usable.error());
+    }
+  }
   auto space = reserve_ranges(chosen.range_bytes);
   if (!space) return std::unexpected(space.error());
   // Never freed: objects and threads outlive every static destructor.

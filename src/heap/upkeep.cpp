@@ -164,7 +164,9 @@ page_out_report begin_page_out(hint how, std::uint64_t limit_bytes,
                                const std::function<bool()>& stop) {
   if (how == hint::none) return {};
   heap_set& set = heaps();
-  if (set.packed(kind::cold).extents().is_logged()) return set.cold_writer.begin(limit_bytes, stop);
+  const backing& pages = set.packed(kind::cold).extents().pages();
+  if (pages.is_logged()) return set.cold_writer.begin(limit_bytes, stop);
+  if (pages.is_direct()) return {};
   return set.cold_pager.page_out(how, limit_bytes, stop);
 }
 

@@ -138,7 +138,8 @@ struct page_out_report {
   std::string
       problem;  ///< one line when they cannot leave (no swap, a disk that fails), else empty
 };
-/// Makes COLD leave DRAM, at most `limit_bytes`; does nothing with hint::none. Writes the extents
+/// Makes COLD leave DRAM, at most `limit_bytes`; does nothing with hint::none, nor with a direct
+/// COLD, which is not in DRAM. Writes the extents
 /// of a logged COLD that were closed since to its file; their memory goes when the scopes that are
 /// open have closed. Gives `how` for those of a mapped one that were closed, or had an object used
 /// (note_cold_use()), since they were last hinted, and with `pageout` also for some of the others,

@@ -77,12 +77,28 @@ void trim() noexcept {
   heaps().node.purge();
 }
 
+os::resident_set dram_set() {
+  os::resident_set found = os::read_resident_set();
+  const extent_table& cold = heaps().packed(kind::cold).extents();
+  if (!cold.pages().is_direct()) return found;
+  // The extents that are held are resident as a whole. Pages of a DAX device are not counted by
+  // some kernels, and never as anonymous ones.
+  const bool is_of_file = cold.pages().is_shared();
+  const std::uint64_t anonymous = found.all_bytes - std::min(found.all_bytes, found.file_bytes);
+  const std::uint64_t in_cold =
+      std::min(cold.held_bytes(), is_of_file ? found.file_bytes : anonymous);
+  found.all_bytes -= in_cold;
+  if (is_of_file) found.file_bytes -= in_cold;
+  return found;
+}
+
 footprint read_footprint(std::uint64_t cold_resident_bytes) {
   const os::process_memory memory = os::read_process_memory();
   const range cold = range_of(kind::cold);
   const std::uint64_t mapped = os::resident_in(cold.begin, cold.end);
   const std::uint64_t others = memory.rss_bytes > mapped ? memory.rss_bytes - mapped : 0;
-  return {memory.rss_bytes, memory.rss_peak_bytes, others + cold_resident_bytes};
+  const std::uint64_t in_cold = cold_is_direct() ? 0 : cold_resident_bytes;
+  return {memory.rss_bytes, memory.rss_peak_bytes, others + in_cold};
 }
 
 footprint read_footprint_without_heaps() {

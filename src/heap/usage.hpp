@@ -7,6 +7,7 @@
 
 #include "base/figure.hpp"
 #include "heap/kind.hpp"
+#include "os/memory/process_memory.hpp"
 
 namespace isotherm::heap {
 
@@ -55,13 +56,18 @@ int cold_refusal_code() noexcept;
 /// walks the arena.
 void trim() noexcept;
 
+/// The resident set, as os::read_resident_set() gives it, without a direct COLD, whose pages are
+/// resident and not in DRAM. Some microseconds. Any thread.
+os::resident_set dram_set();
+
 /// The bytes that this process holds in DRAM. The resident set alone would flatter an anonymous
 /// COLD: its pages can be unmapped and yet stay in the swap cache. And it counts mapped pages once,
 /// which residency (mincore) counts too: so COLD is taken out of the one and put in from the other.
 struct footprint {
   std::uint64_t rss = 0;
   std::uint64_t rss_peak = 0;
-  std::uint64_t dram = 0;  ///< resident set and, beyond it, COLD's pages in the swap cache
+  std::uint64_t dram = 0;  ///< resident set and, beyond it, COLD's pages in the swap cache; not
+                           ///< the pages of a direct COLD
 };
 
 std::span<const base::figure_of<footprint>> footprint_table() noexcept;

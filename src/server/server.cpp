@@ -94,7 +94,7 @@ server::server(options chosen, store::database& db, management* manager,
               store::object_commands(), session_commands(), client_commands(), config_commands(),
               info_commands(), introspection_commands(), isotherm_commands(), slow_commands()}),
       started_ms_(store::now_ms()),
-      machine_bytes_(os::available_memory() + os::read_resident_pages().all_bytes) {}
+      machine_bytes_(os::available_memory() + os::read_resident_set().all_bytes) {}
 
 server::~server() { stop(); }
 
@@ -351,18 +351,20 @@ void server::look_at_cold() {
 
 server::dram server::dram_now() const {
   dram now{};
-  if (db_.index().is_managed()) {
+  const bool is_managed = db_.index().is_managed();
+  if (is_managed) {
     const auto extents_of = [](heap::kind where) {
       return heap::usage_of(where, heap::residency::left_out).extent_bytes;
     };
     now.data = extents_of(heap::kind::newborn) + extents_of(heap::kind::hot) +
-               cold_resident_.load_relaxed();
+               (heap::cold_is_direct() ? 0 : cold_resident_.load_relaxed());
     // The pages around them are the allocator's.
     now.nodes = heap::usage_of(heap::kind::node, heap::residency::left_out).bytes;
   }
   now.clients = clients_bytes();
   now.allocator = heap::allocator_overhead_bytes();
-  const std::uint64_t all = os::read_resident_pages().all_bytes;
+  const std::uint64_t all =
+      is_managed ? heap::dram_set().all_bytes : os::read_resident_set().all_bytes;
   const std::uint64_t others = now.nodes + now.clients + now.allocator;
   // Not all of an extent need have been touched.
   now.data = std::min(now.data, all - std::min(all, others));

@@ -135,22 +135,25 @@ TEST(Configure, TheSecondCallIsRefused) {
 }
 
 TEST(Configure, ParsesBackings) {
-  for (const char* known : {"anon", "file:/var/tmp", "file:a:b"}) {
+  for (const char* known : {"anon", "file:/var/tmp", "file:a:b", "node:1", "dax:/dev/dax0.0"}) {
     const auto parsed = cold_backing::parse(known);
     ASSERT_TRUE(parsed) << known;
     EXPECT_EQ(parsed->text(), known);
   }
-  for (const char* wrong : {"", "file:", "file", "swap", "anonymous", "anon:", "found"}) {
+  for (const char* wrong :
+       {"", "file:", "file", "swap", "anonymous", "anon:", "found", "node:", "dax"}) {
     const auto parsed = cold_backing::parse(wrong);
     ASSERT_FALSE(parsed) << wrong;
-    EXPECT_NE(parsed.error().message.find("anon or file:DIR"), std::string::npos);
+    EXPECT_NE(parsed.error().message.find("anon or file:DIR or node:N or dax:PATH"),
+              std::string::npos);
   }
 }
 
 TEST(Configure, DescribesBackings) {
-  EXPECT_EQ(cold_backing::forms("|"), "anon|file:DIR");
-  EXPECT_EQ(cold_backing::help(),
-            "anon: swap; file:DIR: an unlinked file in a directory on a disk");
+  EXPECT_EQ(cold_backing::forms("|"), "anon|file:DIR|node:N|dax:PATH");
+  EXPECT_THAT(cold_backing::help(),
+              AllOf(HasSubstr("anon: swap; file:DIR: an unlinked file in a directory on a disk; "),
+                    HasSubstr("; node:N: a memory node"), HasSubstr("; dax:PATH: a DAX device")));
   const backing_description memory = cold_backing::parse("anon")->describe();
   EXPECT_EQ(memory.room, "memory and swap");
   EXPECT_TRUE(memory.needs_swap);
@@ -160,6 +163,12 @@ TEST(Configure, DescribesBackings) {
   EXPECT_EQ(file.room, "'/var/tmp'");
   EXPECT_EQ(file.directory, "/var/tmp");
   EXPECT_FALSE(file.needs_swap);
+  EXPECT_FALSE(file.is_direct);
+  const backing_description node = cold_backing::parse("node:1")->describe();
+  EXPECT_EQ(node.leaves_for, "memory node 1");
+  EXPECT_EQ(node.directory, "") << "no disk has its pages";
+  EXPECT_TRUE(node.is_direct);
+  EXPECT_TRUE(cold_backing::parse("dax:/dev/dax0.0")->describe().is_direct);
 }
 
 // The sanitizers' shadow memory does not fit into a limited address space.

@@ -57,7 +57,7 @@ void set_up_allocator(const server::options& chosen) {
 }
 
 void check_target(std::uint64_t target_bytes) {
-  const std::uint64_t own = os::read_resident_pages().all_bytes;
+  const std::uint64_t own = os::read_resident_set().all_bytes;
   if (target_bytes != 0 && own == 0) {
     fail("--memory-target needs /proc, which says how much memory is in use: mount it");
   }

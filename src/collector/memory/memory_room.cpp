@@ -30,7 +30,7 @@ heap::usage warm_memory() {
   return sum;
 }
 
-memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_pages& resident,
+memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_set& resident,
                            std::uint64_t free_bytes, std::optional<std::uint64_t> group_room) {
   const std::uint64_t free = std::min(free_bytes, resident.all_bytes);
   memory_room found{resident.all_bytes - free, asked_bytes, asked_bytes};
@@ -46,8 +46,9 @@ memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_pages& 
 }
 
 memory_room read_memory_room(std::uint64_t asked_bytes) {
-  return memory_room_of(asked_bytes, os::read_resident_pages(), heap::allocator_free_bytes(),
-                        os::control_group_room());
+  // A group's limit counts a direct COLD too, so that no object leaves it by being moved there.
+  const auto group_room = heap::cold_is_direct() ? std::nullopt : os::control_group_room();
+  return memory_room_of(asked_bytes, heap::dram_set(), heap::allocator_free_bytes(), group_room);
 }
 
 base::result<void> check_on_this_machine(const options& chosen) {

@@ -76,8 +76,9 @@ inline constexpr std::chrono::milliseconds kLookEvery{100};
 heap::usage warm_memory();
 
 /// The target is the least of `asked_bytes` (0: none) and what the control groups leave this
-/// process less a margin for what is not counted here (page tables, sockets). Reads some files of
-/// /proc: a tenth of a millisecond.
+/// process less a margin for what is not counted here (page tables, sockets). With a direct COLD
+/// the groups set no target, as they count its memory like DRAM. Reads some files of /proc: a tenth
+/// of a millisecond.
 memory_room read_memory_room(std::uint64_t asked_bytes);
 
 /// Refuses what check() does, and a memory target where COLD cannot leave DRAM: threads that
@@ -92,7 +93,7 @@ std::uint64_t target_now(const options& chosen);
 /// The pure part. `group_room`: what the control groups leave, file pages counted as free; nullopt:
 /// they have no limit. `resident`: the resident set, of which the allocator keeps `free_bytes` for
 /// later. Within a control group these count, since the group's limit is never to be met.
-memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_pages& resident,
+memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_set& resident,
                            std::uint64_t free_bytes, std::optional<std::uint64_t> group_room);
 
 }  // namespace isotherm::collector

@@ -1,5 +1,5 @@
 // The memory under a packed range's pages: an interface, and one class for each kind. A further
-// kind (a NUMA node, DAX) is a source with its class and its row, which is named in kBackingKinds.
+// kind is a source with its class and its row, which is named in kBackingKinds.
 //
 // Offsets count from the range's begin and are page multiples.
 #pragma once
@@ -18,9 +18,11 @@
 
 namespace isotherm::heap {
 
-/// Two ways in which pages leave DRAM (DESIGN: mapped and logged COLD):
+/// Three ways in which objects leave DRAM (DESIGN: mapped and logged COLD):
 ///
 ///   mapped  pages stay where they are, and the system moves them out and in
+///   direct  mapped, over memory that is not DRAM: objects leave as they are moved there, are used
+///           where they lie, and no page moves (dissertation 7.2.5)
 ///   logged  pages are memory only until write() has put them into a file; after that read() alone
 ///           gives their bytes, and a touch of their addresses is a fault
 class backing {
@@ -30,6 +32,9 @@ class backing {
   backing& operator=(const backing&) = delete;
 
   virtual bool is_logged() const noexcept = 0;
+  virtual bool is_direct() const noexcept { return false; }
+  /// Whether a fork child shares the content of the pages with its parent.
+  virtual bool is_shared() const noexcept { return is_logged(); }
   /// Why no page can leave DRAM at this moment, and how to change that; empty where pages can. Any
   /// thread.
   virtual std::string why_pages_stay() const { return {}; }
@@ -57,9 +62,9 @@ class backing {
   /// The file, for reads of many pages at a time; null where there is none.
   virtual const os::file* file() const noexcept { return nullptr; }
 
-  /// In a fork child, a file belongs to the parent: nothing is taken, nothing given back, nothing
-  /// read.
-  void freeze() noexcept { frozen_ = is_logged(); }
+  /// In a fork child, a file or device belongs to the parent: nothing is taken, nothing given back,
+  /// nothing read.
+  void freeze() noexcept { frozen_ = is_shared(); }
   bool is_frozen() const noexcept { return frozen_; }
 
  protected:
@@ -87,6 +92,9 @@ struct backing_kind {
 
 extern const backing_kind kAnonymousBacking;  // anonymous_backing.cpp
 extern const backing_kind kFileBacking;       // file_backing.cpp: an unlinked file
-inline constexpr std::array kBackingKinds{&kAnonymousBacking, &kFileBacking};
+extern const backing_kind kNodeBacking;       // node_backing.cpp: a memory node
+extern const backing_kind kDaxBacking;        // dax_backing.cpp: memory behind a path
+inline constexpr std::array kBackingKinds{&kAnonymousBacking, &kFileBacking, &kNodeBacking,
+                                          &kDaxBacking};
 
 }  // namespace isotherm::heap

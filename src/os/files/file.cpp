@@ -95,6 +95,13 @@ base::result<file> file::writable_in_place(const std::string& path) {
   return file(fd, path);
 }
 
+base::result<file> file::for_mapping(const std::string& path) {
+  if (const int e = injected_fault(io_call::open)) return failed("cannot open " + path, e);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return failed("cannot open " + path, errno);
+  return file(fd, path);
+}
+
 base::result<file> file::of_descriptor(int descriptor, const std::string& name) {
   if (const int e = injected_fault(io_call::open)) return failed("cannot open " + name, e);
   const int fd = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);

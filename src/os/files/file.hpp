@@ -58,6 +58,8 @@ class file {
   static base::result<file> linkable(const std::string& path);
   /// Opens the existing file `path` for writing, with its contents as they are.
   static base::result<file> writable_in_place(const std::string& path);
+  /// Opens the existing file or device `path` for shared mappings that are written.
+  static base::result<file> for_mapping(const std::string& path);
   /// Another handle of what is open as `descriptor`, called `name` in messages.
   static base::result<file> of_descriptor(int descriptor, const std::string& name);
   /// A file that lies in memory, called `purpose` in messages: gone when closed.

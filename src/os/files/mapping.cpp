@@ -26,6 +26,14 @@ base::result<mapping> mapping::map(const file& f, std::uint64_t bytes, mapping_a
   return m;
 }
 
+base::result<void> map_over(std::byte* begin, std::uint64_t bytes, const file& f) {
+  if (const int e = injected_fault(io_call::map)) return failed("cannot map " + f.path(), e);
+  void* const mapped = ::mmap(begin, bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_FIXED | MAP_NORESERVE, f.descriptor(), 0);
+  if (mapped == MAP_FAILED) return failed("cannot map " + f.path(), errno);
+  return {};
+}
+
 void mapping::forget(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   const std::uint64_t begin = (offset + base::kPageBytes - 1) / base::kPageBytes * base::kPageBytes;
   const std::uint64_t end = std::min(offset + bytes, bytes_) / base::kPageBytes * base::kPageBytes;

@@ -40,4 +40,9 @@ class mapping {
   std::uint64_t bytes_ = 0;
 };
 
+/// Maps the first `bytes` of `f`, shared, for reading and writing over a reserved range, at
+/// multiples of what the file's device aligns to. A touch of a page that the file does not have is
+/// a SIGBUS. A later os::release() of the range ends the mapping.
+base::result<void> map_over(std::byte* begin, std::uint64_t bytes, const file& f);
+
 }  // namespace isotherm::os

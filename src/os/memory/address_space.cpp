@@ -13,8 +13,8 @@
 namespace isotherm::os {
 namespace {
 
-/// MADV_POPULATE_READ, of Linux 5.14; an older system refuses it.
-constexpr int kPopulateRead = 22;
+/// MADV_POPULATE_READ and _WRITE, of Linux 5.14; an older system refuses them.
+constexpr int kPopulateRead = 22, kPopulateWrite = 23;
 
 int madvise_flag(advice wanted) noexcept {
   switch (wanted) {
@@ -30,6 +30,8 @@ int madvise_flag(advice wanted) noexcept {
       return MADV_DONTDUMP;
     case advice::populate:
       return kPopulateRead;
+    case advice::populate_for_writing:
+      return kPopulateWrite;
   }
   std::unreachable();
 }

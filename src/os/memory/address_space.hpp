@@ -43,7 +43,8 @@ enum class advice {
   page_out,  ///< MADV_PAGEOUT: leave DRAM now, when there is swap
   huge,      ///< MADV_HUGEPAGE
   populate,  ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
-  left_out_of_dumps,  ///< MADV_DONTDUMP: a core dump has neither its content nor its width
+  populate_for_writing,  ///< MADV_POPULATE_WRITE: pages are present and the process's own; likewise
+  left_out_of_dumps,     ///< MADV_DONTDUMP: a core dump has neither its content nor its width
 };
 
 /// madvise(2) over whole pages. Retries what the kernel may interrupt (EAGAIN, EINTR).

@@ -91,11 +91,11 @@ std::uint64_t thread_major_faults() noexcept {
   return static_cast<std::uint64_t>(usage.ru_majflt);
 }
 
-resident_pages read_resident_pages() {
+resident_set read_resident_set() {
   // size, resident and shared, in pages.
   const std::string text = read_proc_file("/proc/self/statm");
   std::uint64_t size = 0;
-  resident_pages found;
+  resident_set found;
   if (std::sscanf(text.c_str(), "%" SCNu64 " %" SCNu64 " %" SCNu64, &size, &found.all_bytes,
                   &found.file_bytes) != 3) {
     return {};

@@ -28,11 +28,11 @@ std::uint64_t thread_major_faults() noexcept;
 
 /// The resident set, and of it the pages of files and shared memory, in bytes; zeros when the
 /// system does not tell. Some microseconds; may be some pages a thread behind.
-struct resident_pages {
+struct resident_set {
   std::uint64_t all_bytes = 0;
   std::uint64_t file_bytes = 0;
 };
-resident_pages read_resident_pages();
+resident_set read_resident_set();
 
 /// Resident bytes of the mappings that meet [begin, end). Walks the page tables
 /// (milliseconds for a gigabyte): for once a window, not for once a request.
