@@ -175,6 +175,11 @@ base::result<void> check(const options& chosen) {
         std::isfinite(chosen.miss_share) && std::isfinite(chosen.misses_per_second))) {
     return refuse("a budget of misses can't be negative, nor without end");
   }
+  if (const auto& device = chosen.cold_device;
+      device && !(device->write_bytes_per_second > 0 && device->read_bytes_per_second > 0 &&
+                  device->interference >= 0)) {
+    return refuse("the profile of COLD's device needs bandwidths of reads and of writes above 0");
+  }
   auto protocol = make_protocol(chosen.protocol);
   if (!protocol) return std::unexpected(protocol.error());
   if (chosen.memory_target_bytes != 0 &&

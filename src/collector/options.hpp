@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,13 @@ enum class mode : std::uint8_t {
 
 /// What decides that an object is cold (policy/policy.hpp).
 enum class policy_name : std::uint8_t { budget, published };
+
+/// The numbers of a BRAID profile that placement needs (policy/write_cost.hpp).
+struct device_costs {
+  double write_bytes_per_second;  ///< sequential, with as many writers as the device wants; > 0
+  double read_bytes_per_second;   ///< random, likewise; > 0
+  double interference;            ///< one writer divides the bandwidth of reads by 1 + this; >= 0
+};
 
 struct options {
   double window_seconds = 10;  ///< any positive duration up to 1e9
@@ -52,6 +60,9 @@ struct options {
   /// Bytes moved in one epoch, each object counted with 1 KiB more for its move; a batch ends with
   /// the object that reaches it.
   std::uint64_t batch_bytes = std::uint64_t{4} << 20;
+  /// Profile of the device behind a direct COLD, whose writes are limited by it;
+  /// nullopt: they are not.
+  std::optional<device_costs> cold_device = std::nullopt;
   /// Migration protocol, one of protocol_names(); `counts` needs the policy `published`.
   std::string protocol = "veto";
 };

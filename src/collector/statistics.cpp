@@ -92,6 +92,9 @@ constexpr statistic kTable[] = {
                                               "moved within a heap, to where it is dense"),
     summed<&seen::vetoed>("vetoed", "moves", "given up because a thread used the object"),
     summed<&seen::failed>("failed", "moves", "given up for want of room, or of a readable object"),
+    summed<&seen::held_back>("held_back", "moves",
+                             "moves to COLD put off: its device may not be written to now, or the "
+                             "object would return too soon"),
     summed<&seen::abandoned_epochs>("abandoned_epochs", "epochs",
                                     "waits for scopes that outlasted their bound"),
     summed<&seen::hinted_bytes>("hinted_bytes", "bytes", "bytes of COLD asked to leave DRAM", 0),

@@ -50,9 +50,10 @@ struct window_statistics {
   std::uint64_t resident_bytes = 0;       ///< resident set when the window ended
   std::uint64_t memory_target_bytes = 0;  ///< what it was to be held to; 0: nothing
   moves promoted, demoted, compacted;
-  std::uint64_t vetoed = 0;  ///< moves given up because a thread used the object
-  std::uint64_t failed = 0;  ///< moves given up because the target heap was full, or the disk
-                             ///< does not give the object
+  std::uint64_t vetoed = 0;     ///< moves given up because a thread used the object
+  std::uint64_t failed = 0;     ///< moves given up because the target heap was full, or the disk
+                                ///< does not give the object
+  std::uint64_t held_back = 0;  ///< moves to COLD put off to respect its device (write_cost.hpp)
   std::uint64_t abandoned_epochs = 0;  ///< waits for scopes that outlasted their bound
   std::uint64_t hinted_bytes = 0;      ///< COLD bytes asked to leave DRAM in this window
   std::string page_out_problem;        ///< why the hint can't help, in one line; else empty

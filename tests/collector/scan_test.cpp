@@ -32,7 +32,7 @@ class Scan : public testing::Test {
   }
   void choose_all(std::size_t parts = 1) {
     guides::progress all;
-    choose(*policy_, source_parts(parts), 0, kAnyBytes, all, candidates_);
+    choose(*policy_, source_parts(parts), 0, {kAnyBytes}, all, candidates_);
     EXPECT_TRUE(all.is_over);
   }
   guide<bytes> g_{make_bytes("value")};
@@ -66,7 +66,7 @@ TEST_F(Scan, ListsNoMoreOfColdThanHasRoom) {
   for (const std::uint64_t kept : {0, 30, 100}) {
     const std::uint64_t bytes = kept * heap::room_of(held[0].get(scope{}));
     guides::progress all;
-    choose(*policy_, source_parts(1), 0, bytes, all, candidates_);
+    choose(*policy_, source_parts(1), 0, {bytes}, all, candidates_);
     const auto is_to_hot = [](const candidate& one) { return one.target.where == heap::kind::hot; };
     EXPECT_EQ(std::ranges::count_if(candidates_, is_to_hot), kept);
   }
@@ -85,7 +85,7 @@ TEST_F(Scan, ListsWhatComesBackForTheBandOfItsRate) {
   ageing visitor(*rates, counts_left::kept, pages_, order_, statistics_);
   guides::visit_due(visitor);
   guides::progress all;
-  choose(*rates, source_parts(1), 0, kAnyBytes, all, candidates_);
+  choose(*rates, source_parts(1), 0, {kAnyBytes}, all, candidates_);
   EXPECT_EQ(candidates_.size(), held.size());
   for (const candidate& each : candidates_) {
     const guides::word now = each.slot->load_relaxed();  // with the use that brings it back
@@ -166,7 +166,7 @@ TEST_F(Scan, EachObjectIsInOnePart) {
     const void* end_of_last = nullptr;
     for (std::uint64_t part = 0; part < count; ++part) {
       guides::progress all;
-      choose(*policy_, parts, part, kAnyBytes, all, candidates_);
+      choose(*policy_, parts, part, {kAnyBytes}, all, candidates_);
       const void* end = end_of_last;
       for (const candidate& one : candidates_) {
         EXPECT_TRUE(listed.insert(one.slot).second);
@@ -191,7 +191,9 @@ TEST_F(Scan, PausesWhenItsListIsFullAndGoesOnFromThere) {
   guides::progress so_far;
   for (int calls = 0; !so_far.is_over; ++calls) {
     ASSERT_LT(calls, 1000) << "it makes no progress";
-    choose(*policy_, source_parts(1), 0, kAnyBytes, so_far, candidates_, 100 * sizeof(candidate));
+    choose(*policy_, source_parts(1), 0,
+           {.promotable_bytes = kAnyBytes, .list_bytes = 100 * sizeof(candidate)}, so_far,
+           candidates_);
     EXPECT_LE(candidates_.size(), 100u);
     for (const candidate& one : candidates_) {
       EXPECT_TRUE(listed.insert(one.slot).second) << "a guide was seen twice";

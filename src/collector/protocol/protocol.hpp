@@ -43,6 +43,7 @@ enum class move_result : std::uint8_t {
   vetoed,      ///< a thread used the object; it stays where it is
   unreadable,  ///< its bytes could not be read; it stays where it is
   full,        ///< no room in the target heap; it stays where it is
+  held_back,   ///< COLD's device may not be written to now; it stays where it is
   moot         ///< nothing to move any more: released, or already where it should be
 };
 

@@ -34,15 +34,16 @@ class promotable {
 class choice final : public guides::slot_visitor {
  public:
   choice(policy& decides, const source_parts& parts, std::uint64_t part,
-         std::uint64_t promotable_bytes, std::vector<candidate>& candidates, std::size_t list_bytes)
+         const choice_limits& limits, std::vector<candidate>& candidates)
       : policy_(decides),
         parts_(parts),
         part_(part),
-        promotable_(promotable_bytes),
-        candidates_(candidates),
-        list_bytes_(list_bytes) {}
+        limits_(limits),
+        promotable_(limits.promotable_bytes),
+        candidates_(candidates) {}
 
-  bool wants_pause() const noexcept override { return is_full(candidates_, list_bytes_); }
+  bool wants_pause() const noexcept override { return is_full(candidates_, limits_.list_bytes); }
+  std::uint64_t held_back() const noexcept { return held_back_; }
 
   guides::verdict visit(guides::slot_word& slot) override {
     guides::word w = slot.load_acquire();
@@ -57,6 +58,10 @@ class choice final : public guides::slot_visitor {
       } else {
         target.reset();
       }
+    }
+    if (target == heap::kind::cold && policy_.rate_now(w) > limits_.demotable) {
+      target.reset();
+      ++held_back_;
     }
     const bool rests = target ? target == heap::kind::cold : where == heap::kind::cold;
     if (rests) {
@@ -75,9 +80,10 @@ class choice final : public guides::slot_visitor {
   policy& policy_;
   const source_parts& parts_;
   const std::uint64_t part_;
+  const choice_limits limits_;
   promotable promotable_;
   std::vector<candidate>& candidates_;
-  const std::size_t list_bytes_;
+  std::uint64_t held_back_ = 0;
 };
 
 }  // namespace
@@ -105,12 +111,13 @@ std::uintptr_t source_parts::end_of_hot(std::uint64_t number) const noexcept {
   return number < ends.size() ? ends[number] : ~std::uintptr_t{0};
 }
 
-void choose(policy& decides, const source_parts& parts, std::uint64_t part,
-            std::uint64_t promotable_bytes, guides::progress& so_far,
-            std::vector<candidate>& candidates, std::size_t list_bytes) {
+std::uint64_t choose(policy& decides, const source_parts& parts, std::uint64_t part,
+                     const choice_limits& limits, guides::progress& so_far,
+                     std::vector<candidate>& candidates) {
   candidates.clear();
-  choice visitor(decides, parts, part, promotable_bytes, candidates, list_bytes);
+  choice visitor(decides, parts, part, limits, candidates);
   guides::visit_due(visitor, so_far);
+  return visitor.held_back();
 }
 
 }  // namespace isotherm::collector

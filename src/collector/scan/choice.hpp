@@ -34,10 +34,18 @@ class source_parts {
   heap::per_kind<std::vector<std::uintptr_t>> ends_;  // of all parts but the last, ascending
 };
 
-/// Lists, from `so_far` on until the list is full, the objects in `part` that should move; of COLD
-/// no more than `promotable_bytes`. `candidates` holds this call's findings only.
-void choose(policy& decides, const source_parts& parts, std::uint64_t part,
-            std::uint64_t promotable_bytes, guides::progress& so_far,
-            std::vector<candidate>& candidates, std::size_t list_bytes = kListBytes);
+/// Bounds of a choice.
+struct choice_limits {
+  std::uint64_t promotable_bytes;       ///< of objects that come back from COLD
+  rate demotable = kRates - 1;          ///< objects that are used more often stay out of COLD
+  std::size_t list_bytes = kListBytes;  ///< of the list
+};
+
+/// Lists, from `so_far` on until the list is full, the objects in `part` that should move.
+/// `candidates` holds this call's findings only. Returns how many objects were left out because
+/// they are used more often than `demotable`.
+std::uint64_t choose(policy& decides, const source_parts& parts, std::uint64_t part,
+                     const choice_limits& limits, guides::progress& so_far,
+                     std::vector<candidate>& candidates);
 
 }  // namespace isotherm::collector

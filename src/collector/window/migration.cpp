@@ -7,6 +7,7 @@
 #include "heap/object.hpp"
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
+#include "os/clock.hpp"
 #include "sync/epoch.hpp"
 
 namespace isotherm::collector {
@@ -101,10 +102,12 @@ move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size
     }
     return move_result::vetoed;
   }
+  if (leaves && cold_writes_ != nullptr && !cold_writes_->is_left()) return move_result::held_back;
   const void* const object = guides::pointer_of(seen);
   const void* const found = guides::is_in_cold(seen) ? reads_.find(object) : object;
   if (found == nullptr) return move_result::unreadable;
   const move_result result = protocol_.move(slot, seen, found, target_, bytes);
+  if (leaves && cold_writes_ != nullptr && result == move_result::moved) cold_writes_->take(bytes);
   if (result == move_result::vetoed && from == target_.where && from == heap::kind::hot) {
     const std::size_t size = heap::object_size(guides::pointer_of(seen));
     list(used_again_, {&slot, target_, false, static_cast<std::uint32_t>(size)});
@@ -127,6 +130,9 @@ void mover::count(heap::kind from, move_result result, std::size_t bytes) noexce
       break;
     case move_result::unreadable:
       ++statistics_.failed;
+      break;
+    case move_result::held_back:
+      ++statistics_.held_back;
       break;
     case move_result::full:
       ++statistics_.failed;
@@ -158,6 +164,7 @@ bool migration::move_batch() {
   if (has_ended_ || !has_more()) return false;
   if (stop_()) return !(has_ended_ = true);
   batch_cost_ = 0;
+  if (limits_.cold_writes != nullptr) limits_.cold_writes->grow(os::monotonic_ns());
   const auto batch = first_batch(left_, limits_.batch_bytes, batch_cost_);
   read(batch);
   while (!run_epoch(batch)) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/policy/write_cost.hpp"
 #include "collector/protocol/protocol.hpp"
 #include "collector/scan/candidates.hpp"
 #include "collector/statistics.hpp"
@@ -18,14 +19,17 @@ struct migration_limits {
   /// A batch ends with the object that reaches it, each counted with kMoveCostBytes more.
   std::uint64_t batch_bytes;
   sync::patience epoch;  ///< for the scopes that an epoch has to wait for
+  /// What may be written to COLD, of the collector; null: all.
+  write_allowance* cold_writes = nullptr;
 };
 
 /// Decides, under the hazard, whether a candidate still wants to move, and moves it.
 class mover final : public guides::slot_visitor {
  public:
-  /// `reads` has the bytes of the objects that are out.
-  mover(migration_protocol& protocol, const heap::batch_reads& reads, window_statistics& statistics)
-      : protocol_(protocol), reads_(reads), statistics_(statistics) {}
+  /// `reads` has the bytes of the objects that are out; `cold_writes` as of migration_limits.
+  mover(migration_protocol& protocol, const heap::batch_reads& reads, write_allowance* cold_writes,
+        window_statistics& statistics)
+      : protocol_(protocol), reads_(reads), cold_writes_(cold_writes), statistics_(statistics) {}
 
   void aim(heap::place target) noexcept { target_ = target; }
   /// A full disk refuses the next million objects as well, at a system call each.
@@ -44,6 +48,7 @@ class mover final : public guides::slot_visitor {
 
   migration_protocol& protocol_;
   const heap::batch_reads& reads_;
+  write_allowance* const cold_writes_;
   window_statistics& statistics_;
   heap::place target_ = heap::kind::hot;
   bool cold_is_full_ = false;
@@ -63,7 +68,7 @@ class migration {
         limits_(limits),
         stop_(std::move(stop)),
         statistics_(statistics),
-        mover_(protocol, reads_, statistics) {}
+        mover_(protocol, reads_, limits.cold_writes, statistics) {}
 
   /// Begins a list to move, which must live until move_batch() is false. An object that was to
   /// leave NEW for COLD but has been used since the scan goes to HOT (it counts as vetoed and as

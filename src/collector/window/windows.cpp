@@ -1,6 +1,7 @@
 #include "collector/window/windows.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -36,6 +37,16 @@ std::timed_mutex one_at_a_time;
 bool may_evict(const options& chosen) noexcept {
   return chosen.manage == mode::on && chosen.policy == policy_name::budget &&
          chosen.hint == heap::hint::pageout;
+}
+
+/// Puts the objects that are read from COLD before those that are written to it, for a device whose
+/// reads and writes interfere.
+void read_first(std::vector<candidate>& list) {
+  const auto is_write = [](const candidate& each) { return each.target.where == heap::kind::cold; };
+  std::vector<candidate> writes;
+  std::ranges::copy_if(list, std::back_inserter(writes), is_write);
+  std::erase_if(list, is_write);
+  list.insert(list.end(), writes.begin(), writes.end());
 }
 
 double spread_of(const heap::usage& warm, double before) {
@@ -92,6 +103,7 @@ window windows::begin() {
   window now{control_.chosen(), room_, counted_};
   ISO_CHECK(check(now.chosen), "the options of a collector are in range");
   choose_ways(now.chosen);
+  cold_writes_.begin_window(now.chosen.cold_device, now.chosen.window_seconds);
   unusual_.end_window(gate().asked());
   now.seen.window = ++windows_;
   now.seen.window_seconds = static_cast<double>(now.begin_ns - last_end_ns_) / 1e9;
@@ -197,13 +209,16 @@ void windows::migrate(window& now) {
       moved_before + seconds_since(begin_ns) - (now.seen.scan_seconds - scanned_before);
 }
 
-migration windows::migration_of(const window& now) const {
+migration windows::migration_of(const window& now) {
   const sync::patience patience(now.chosen.epoch_timeout_us, &control_.stopping());
   // Each batch waits for the scopes that are open, and a thread that is slowed may hold one up.
   const std::uint64_t batch_bytes =
       now.room.is_short() ? std::max(now.chosen.batch_bytes, moved_together(now.room.target_bytes))
                           : now.chosen.batch_bytes;
-  return {*protocol_, {batch_bytes, patience}, [this] { return control_.is_stopping(); }, now.seen};
+  return {*protocol_,
+          {batch_bytes, patience, &cold_writes_},
+          [this] { return control_.is_stopping(); },
+          now.seen};
 }
 
 /// Moves the objects of one part that belong elsewhere. False: moving has ended for this window.
@@ -212,12 +227,30 @@ bool windows::move_part(window& now, migration& moves, const source_parts& parts
   for (guides::progress so_far; !so_far.is_over && !control_.is_stopping();) {
     make_room(now);
     const std::uint64_t begin_ns = os::monotonic_ns();
-    choose(*decides_, parts, part, now.room.promotable_bytes(), so_far, candidates_);
+    now.seen.held_back +=
+        choose(*decides_, parts, part, limits_of_choice(now), so_far, candidates_);
+    if (now.chosen.cold_device && keeps_apart(*now.chosen.cold_device)) read_first(candidates_);
     now.seen.scan_seconds += seconds_since(begin_ns);
     if (!move(now, moves, candidates_, to_cold::yes)) return false;
     rest(now);
   }
   return true;
+}
+
+/// Limits what moves to and from COLD by the profile of its device. While DRAM is held to a target,
+/// objects leave when they must, and what comes back makes others leave: as much as may be written.
+/// Otherwise they leave when they stay for long enough to pay for their write.
+choice_limits windows::limits_of_choice(const window& now) const {
+  choice_limits limits{.promotable_bytes = now.room.promotable_bytes()};
+  if (!now.chosen.cold_device) return limits;
+  if (now.seen.memory_target_bytes > 0) {
+    limits.promotable_bytes = std::min(limits.promotable_bytes, cold_writes_.left());
+  } else {
+    const std::uint64_t in_cold = heap::packing_of(heap::kind::cold).used_bytes;
+    limits.demotable =
+        rate_of_rest(paying_seconds(*now.chosen.cold_device, in_cold), now.chosen.window_seconds);
+  }
+  return limits;
 }
 
 /// Empties extents of HOT that are kept for little, or lie in the wrong band. False: moving has
@@ -277,7 +310,9 @@ void windows::relieve(window& now, std::uint64_t left_for_cold) {
 /// do not wait for the whole window.
 bool windows::make_room(window& now) {
   refresh_room(now);
-  const bool may_leave = os::monotonic_ns() >= disk_asked_again_ns_;
+  const std::uint64_t now_ns = os::monotonic_ns();
+  cold_writes_.grow(now_ns);
+  const bool may_leave = now_ns >= disk_asked_again_ns_ && cold_writes_.is_left();
   return now.room.is_low() && may_leave && may_evict(now.chosen) && evict(now);
 }
 
@@ -293,8 +328,8 @@ bool windows::evict(window& now) {
   const std::uint64_t demoted_before = now.seen.demoted.bytes;
   migration moves = migration_of(now);
   const auto may_go_on = [&] {
-    return !now.room.is_enough() && !moves.has_ended() && !control_.is_stopping() &&
-           os::monotonic_ns() < end_ns;
+    return !now.room.is_enough() && !moves.has_ended() && cold_writes_.is_left() &&
+           !control_.is_stopping() && os::monotonic_ns() < end_ns;
   };
   do {
     if (newborns_.is_over()) newborns_.begin(now.room.target_bytes / kWritersShare);
@@ -310,7 +345,8 @@ bool windows::evict(window& now) {
   // The window's end finds these objects in HOT, and not used.
   now.seen.accessed_objects += now.seen.promoted.objects - promoted_before;
   const bool has_yielded = now.seen.demoted.bytes > demoted_before;
-  return !moves.has_ended() && (has_yielded || !newborns_.is_over());
+  const bool may_yield = !moves.has_ended() && cold_writes_.is_left();
+  return may_yield && (has_yielded || !newborns_.is_over());
 }
 
 /// Frees what the threads have retired until now, as far as it may be freed.

@@ -27,6 +27,7 @@
 #include "collector/page_uses.hpp"
 #include "collector/policy/policy.hpp"
 #include "collector/policy/unusual_misses.hpp"
+#include "collector/policy/write_cost.hpp"
 #include "collector/protocol/protocol.hpp"
 #include "collector/scan/choice.hpp"
 #include "collector/scan/hot_order.hpp"
@@ -76,7 +77,8 @@ class windows {
   window_statistics finish(window& now);
 
   // The steps of migrate().
-  migration migration_of(const window& now) const;
+  migration migration_of(const window& now);
+  choice_limits limits_of_choice(const window& now) const;
   enum class to_cold : bool { no, yes };
   bool move(window& now, migration& moves, std::span<const candidate> list, to_cold leaves);
   bool move_part(window& now, migration& moves, const source_parts& parts, std::uint64_t part);
@@ -110,6 +112,7 @@ class windows {
   bool is_amid_eviction_ = false;
   std::uint64_t disk_asked_again_ns_ = 0;  // by an eviction, not before then
   page_watch watch_;
+  write_allowance cold_writes_;
   unusual_misses unusual_;
   early_end early_;
   memory_room room_{};  // as observed last
