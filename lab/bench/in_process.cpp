@@ -1,9 +1,15 @@
 #include "lab/bench/in_process.hpp"
 
+#include <algorithm>
+
+#include "base/page.hpp"
+#include "base/random.hpp"
 #include "collector/collector.hpp"
 #include "heap/configure.hpp"
 #include "heap/usage.hpp"
 #include "lab/bench/usage_map.hpp"
+#include "lab/workload/record.hpp"
+#include "os/memory/numa.hpp"
 #include "os/memory/process_memory.hpp"
 
 namespace isotherm::lab {
@@ -30,6 +36,25 @@ window_sample unmanaged_sample() {
   return sample;
 }
 
+/// Returns the memory nodes of the values of records, of which `draw` gives the numbers; negative
+/// ones for values that are in no memory.
+template <class Draw>
+std::vector<int> nodes_of_values(index::any_index& index, const bench_plan& plan, Draw draw,
+                                 std::size_t count) {
+  workload::record_buffer buffer(plan.format, plan.load.seed);
+  std::vector<void*> pages;
+  for (std::size_t i = 0; i < count; ++i) {
+    access inside;
+    const auto value = index.find(inside, buffer.key(draw()));
+    if (!value) continue;
+    const auto address = reinterpret_cast<std::uintptr_t>(value->data());
+    pages.push_back(reinterpret_cast<void*>(address / base::kPageBytes * base::kPageBytes));
+  }
+  std::vector<int> nodes(pages.size());
+  if (!os::find_nodes(pages, nodes)) nodes.clear();
+  return nodes;
+}
+
 }  // namespace
 
 base::result<void> configure_heaps(const bench_options& asked) {
@@ -37,6 +62,7 @@ base::result<void> configure_heaps(const bench_options& asked) {
   if (!backing) return std::unexpected(backing.error());
   heap::options chosen;
   chosen.cold = *backing;
+  chosen.hot_node = asked.hot_node;
   chosen.huge_pages = asked.huge_pages;
   return heap::configure(chosen);
 }
@@ -59,6 +85,29 @@ double utilization_by_walk(
     });
   } while (cursor != 0);
   return map.utilization();
+}
+
+std::vector<node_shares> sample_nodes(index::any_index& index, const bench_plan& plan) {
+  constexpr std::size_t kSample = 1 << 16;
+  const workload::key_chooser chooser(plan.load.keys_by, plan.load.keys);
+  base::random random(~plan.load.seed);
+  std::vector<node_shares> found;
+  const auto add = [&](auto draw, double node_shares::* share) {
+    const std::vector<int> nodes = nodes_of_values(index, plan, draw, kSample);
+    for (const int node : nodes) {
+      if (node < 0) continue;
+      found.resize(std::max(found.size(), static_cast<std::size_t>(node) + 1));
+      found[static_cast<std::size_t>(node)].*share += 1.0 / static_cast<double>(nodes.size());
+    }
+  };
+  add([&] { return random.below(plan.load.keys); }, &node_shares::records);
+  add(
+      [&] {
+        const std::uint64_t key = chooser(random);
+        return chooser.draws_ages() ? plan.load.keys - 1 - key : key;
+      },
+      &node_shares::accesses);
+  return found;
 }
 
 base::result<workload::outcome> drive_unmanaged(const drive_function& drive, const time_left& left,

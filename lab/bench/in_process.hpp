@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "base/error.hpp"
 #include "collector/statistics.hpp"
 #include "index/index.hpp"
 #include "lab/bench/options.hpp"
+#include "lab/bench/report.hpp"
 #include "lab/bench/windows.hpp"
 #include "lab/workload/driver.hpp"
 
@@ -20,6 +22,11 @@ base::result<void> configure_heaps(const bench_options& asked);
 double utilization_by_walk(
     index::any_index& index,
     const std::function<bool(std::string_view key, std::string_view value)>& is_used);
+
+/// Returns, by memory node, the shares of the records and of the accesses to them whose values lie
+/// there, of a sample that is drawn as the workload draws. Empty where the system does not say. No
+/// concurrent writers.
+std::vector<node_shares> sample_nodes(index::any_index& index, const bench_plan& plan);
 
 /// Drives a store, and calls the watcher meanwhile.
 using drive_function =

@@ -76,7 +76,8 @@ base::result<bench_result> run_local(const bench_plan& plan) {
                       .load_seconds = *load_seconds,
                       .bounds = std::move(bounds),
                       .point = point,
-                      .per_entry = per_entry};
+                      .per_entry = per_entry,
+                      .nodes = sample_nodes(**index, plan)};
 }
 
 }  // namespace isotherm::lab

@@ -36,6 +36,7 @@ struct bench_options {
   std::string manage = "on";
   collector::options collector{.hint = heap::hint::none};  ///< `manage` follows from the flag
   std::string cold_backing = "anon";
+  std::optional<unsigned> hot_node;  ///< memory node of NEW, HOT and the index
   bool huge_pages = false;
   std::string connect;                ///< empty: in process
   bool no_load = false;               ///< the server holds the records already

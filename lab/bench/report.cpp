@@ -69,6 +69,15 @@ json cost_of(const std::optional<entry_cost>& cost) {
   return {{"nodes", cost->nodes}, {"guides", cost->guides}, {"soda", cost->soda}};
 }
 
+json nodes_of(const std::vector<node_shares>& shares) {
+  if (shares.empty()) return nullptr;
+  json nodes = json::array();
+  for (const node_shares& each : shares) {
+    nodes.push_back({{"records", each.records}, {"accesses", each.accesses}});
+  }
+  return nodes;
+}
+
 /// What the collector saw; null where it saw nothing.
 json number_of(const collector::statistic& one, const window_sample& sample) {
   if (!sample.seen) return nullptr;
@@ -269,6 +278,7 @@ void add_found(json& object, const bench_plan& plan, const bench_result& found) 
   object["promotion_rate"] = or_null(promotion_rate_of(last));
   object["cold_threshold"] = last.cold_threshold;
   object["index_bytes_per_entry"] = cost_of(found.per_entry);
+  object["memory_nodes"] = nodes_of(found.nodes);
   object["heaps"] = heaps_of(last);
   object["collector_cpu_fraction"] = or_null(collector_share(found.windows));
   object["windows"] = json::array();

@@ -23,6 +23,12 @@ struct entry_cost {
   double soda = 0;    ///< the bitmap of guides
 };
 
+/// A memory node's shares of the values of an index, each 0 to 1.
+struct node_shares {
+  double records = 0;
+  double accesses = 0;
+};
+
 /// A finished run.
 struct bench_result {
   workload::outcome driven;
@@ -33,6 +39,7 @@ struct bench_result {
   std::optional<bounds_report> bounds = std::nullopt;            ///< what the misses stand beside
   std::optional<operating_point> point = std::nullopt;           ///< of the last window
   std::optional<entry_cost> per_entry = std::nullopt;            ///< of a managed index in process
+  std::vector<node_shares> nodes = {};                           ///< at the end, in process
   std::vector<workload::touched_keys::last_use> used_keys = {};  ///< with --used
 };
 

@@ -19,7 +19,7 @@ FIELDS = {'miss_ratio', 'misses', 'origin',
           'throughput_ops_s', 'latency_us', 'rss_bytes', 'dram_bytes', 'rss_peak_bytes',
           'object_lru_miss_ratio', 'best_static_miss_ratio', 'record_dram_bytes', 'miss_bounds',
           'page_utilization', 'promotion_rate', 'cold_threshold', 'heaps', 'windows',
-          'collector_cpu_fraction', 'index_bytes_per_entry', 'operating_point'}
+          'collector_cpu_fraction', 'index_bytes_per_entry', 'memory_nodes', 'operating_point'}
 
 
 def bench(*words, **more):
@@ -98,6 +98,8 @@ class Reports(unittest.TestCase):
             cost = run['index_bytes_per_entry']
             self.assertEqual(cost['guides'], 16, run['index'])  # one for the key, one for the value
             self.assertGreater(cost['nodes'], cost['guides'])
+            self.assertAlmostEqual(sum(node['accesses'] for node in run['memory_nodes']), 1)
+            self.assertAlmostEqual(sum(node['records'] for node in run['memory_nodes']), 1)
         scanning = json.loads(bench(*words, '--json', '-', '--workload', 'e').stdout)
         self.assertEqual([run['index'] for run in scanning],
                          [name for name in rows[1:] if not name.startswith('hash')])

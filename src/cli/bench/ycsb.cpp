@@ -56,6 +56,7 @@ void add_flags(command c, bench_options& o) {
   c.add("--manage", o.manage, "on|off|track");
   add_collector_flags(c, o.collector);
   c.add("--cold-backing", o.cold_backing, heap::cold_backing::forms("|"));
+  c.add("--hot-node", o.hot_node, "memory node of what is not cold");
   c.add_switch("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
   c.add("--connect", o.connect,
         "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis; of a memcached with memcached: "
