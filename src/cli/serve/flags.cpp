@@ -103,6 +103,13 @@ void add_memory_flags(command c, serve_options& o) {
                     "or /var/tmp, whichever first can take it; else anon",
                     heap::cold_backing::help()))
       .value_name(heap::cold_backing::forms("|"));
+  c.add("--cold-profile", o.cold_profile,
+        "limit writes to cold memory on a memory node or behind dax: by the BRAID profile of its "
+        "device, which device probe -o wrote, or by that of an emulated one, as emu:pmem")
+      .value_name("FILE");
+  c.add("--hot-node", o.hot_node,
+        "number of the memory node for what is not cold, as long as that node has room")
+      .value_name("N");
   c.add_switch("--read-thread", o.server.read_thread,
                "a kernel thread submits reads of cold records; it takes up to a processor");
   add_collector_flags(c, o.collector);

@@ -12,8 +12,8 @@
 
 #include "base/numbers.hpp"
 #include "cli/fail.hpp"
+#include "cli/serve/cold.hpp"
 #include "placement/registry.hpp"
-#include "server/management/cold_place.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::cli {
@@ -39,26 +39,6 @@ void take_password(serve_options& o) {
       "--requirepass-file or {} does not\n",
       kPasswordVariable);
   std::fputs(advice.c_str(), stderr);
-}
-
-/// Where COLD lies: as the operator said, or where its bytes can leave DRAM. The same decides of
-/// the hint that nobody gave: without swap one for anonymous memory would be asked in vain.
-void place_cold(const command& described, serve_options& o) {
-  if (o.cold_backing) {
-    const auto cold = heap::cold_backing::parse(*o.cold_backing);
-    if (!cold) refuse_words("--cold-backing: " + cold.error().message);
-    o.cold = *cold;
-  } else if (o.manage == "on") {
-    auto found = heap::find_cold_place(heap::cold_directories());
-    o.cold = found.backing;
-    o.said_of_cold = std::move(found.refused);
-  }
-  const server::cold_room room = server::measure_cold_room(o.cold);
-  if (!described.was_given("--hint") && !server::can_leave_dram(o.cold, room)) {
-    o.collector.hint = heap::hint::none;
-  }
-  if (o.manage != "on") return;
-  for (auto& line : server::describe(o.cold, room)) o.said_of_cold.push_back(std::move(line));
 }
 
 /// "20%", or bytes.

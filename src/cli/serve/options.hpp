@@ -25,6 +25,8 @@ struct serve_options {
   std::string manage = "on";
   std::string maxmemory = "0", maxmemory_clients = "12%";
   std::optional<std::string> cold_backing;  ///< none: where it is found (heap/configure.hpp)
+  std::string cold_profile;                 ///< of the device behind COLD; empty: none was given
+  std::optional<unsigned> hot_node;         ///< memory node of what is not cold
   bool huge_pages = false;
   bool unprotected = false;
   password_flags password;

@@ -100,6 +100,7 @@ void run(const command& described, serve_options& o) {
   if (managed) {
     heap::options heaps;
     heaps.cold = o.cold;
+    heaps.hot_node = o.hot_node;
     heaps.huge_pages = o.huge_pages;
     require(heap::configure(heaps));
   }
