@@ -34,7 +34,7 @@ SUBFOLDERS = {
     'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
-    'lab': [['workload', 'records', 'charts', 'emulation'],
+    'lab': [['workload', 'records', 'charts', 'emulation', 'kernel'],
             ['bench', 'policies', 'simulation', 'traces'], ['tiers', 'tlb', 'replay', 'backends'],
             ['micro', 'experiments']],
     'pages': [['heat', 'objects'], ['qemu', 'trace', 'live'], ['report']],
