@@ -8,7 +8,7 @@ SOURCES = $(shell find include src lab compiler tests examples python \
 .PHONY: help bootstrap bootstrap-demo build tool demo test test-release test-tsan test-asan \
         asan-library asan-programs test-debug test-gcc test-in-turn test-nightly nightly-release \
         nightly-tsan check check-quick coverage stress fuzz bench lint tidy tidy-runtime \
-        tidy-store tidy-tools format format-check lab package clean
+        tidy-store tidy-tools format format-check lab lab-kernel package clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -159,6 +159,11 @@ format-check: ## fail when format would change something
 lab: ## a virtual machine with two tiers of memory: fetch its kernel, boot it, show the tiers
 	@scripts/bootstrap lab
 	@lab/vm/machine.py "$$(cat lab/vm/tiers.sh)"
+
+lab-kernel: ## build Linux 6.12 with the patches of lab/kernel and check it (an hour)
+	@scripts/bootstrap lab
+	@lab/kernel/check.py measure
+	@lab/kernel/check.py pressure
 
 package: build ## TGZ and DEB in dist/
 	cd build/release && cpack
