@@ -59,7 +59,7 @@ leave_all() {
   rm -f /ballast/file
 }
 
-# Pages out 16 MiB of each kind, with each setting by turns, and prints a line each time.
+# Pages out $1 MiB of each kind, with each setting by turns, and prints a line each time.
 measure() {
   prepare
   for swap in zram disk; do
@@ -68,7 +68,7 @@ measure() {
       for setting in 0 1 0 1; do
         echo $setting >$batch
         echo -n "way=madvise swap=$swap batch=$setting "
-        pageout $kind 16 || fail "contents differ"
+        pageout $kind $1 || fail "contents differ"
       done
     done
     swap_off
@@ -79,7 +79,7 @@ measure() {
     for setting in 0 1 0 1; do
       echo $setting >$batch
       echo -n "way=reclaim-lists$lists swap=zram batch=$setting "
-      group measured max max pageout anon 16 /cgroup/measured/memory.reclaim ||
+      group measured max max pageout anon $1 /cgroup/measured/memory.reclaim ||
         fail "contents differ"
     done
   done
