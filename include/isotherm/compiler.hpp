@@ -30,6 +30,12 @@ asm(R"(
 
 #else
 
+#ifdef ISOTHERM_LINKS_INSTRUMENTED  // by isotherm_instrument()
+#error \
+    "this target includes marked classes of a library that it links and that is compiled by \
+isotherm's plugin: call isotherm_instrument() for this target too"
+#endif
+
 #include <utility>
 
 #include "guide/relocatable.hpp"

@@ -59,7 +59,7 @@ for generator in Ninja "Unix Makefiles"; do
   "$build_in/marked"
   plugin=$(find "$prefix" -name isotherm-clang.so)
   [ -n "$plugin" ] || continue
-  grep -q "^scope.hash_map::get" "$build_in/reports/marked_cpp.txt"
+  grep -q "^scope.hash_map::get" "$build_in/reports/marked/marked_cpp.txt"
   before=$(stat -c %y "$build_in/marked")
   touch "$plugin"  # what was compiled with it is compiled anew
   "$cmake" --build "$build_in"
