@@ -9,6 +9,14 @@ namespace isotherm::compiler {
 
 using namespace clang;
 
+std::string written(QualType type, const PrintingPolicy& policy) {
+  const std::string text = type.getUnqualifiedType().getAsString(policy);
+  llvm::StringRef name = text;
+  name.consume_front("struct ") || name.consume_front("class ") || name.consume_front("enum ");
+  return (type.getQualifiers().getAsString(policy) + (type.hasQualifiers() ? " " : "") + name)
+      .str();
+}
+
 bool complaints::is_new(SourceLocation where, const std::string& text) {
   // Instances of a template differ in their types, which come later in the text.
   constexpr std::size_t kTelling = 16;

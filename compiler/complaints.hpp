@@ -10,6 +10,9 @@
 
 namespace isotherm::compiler {
 
+/// Returns `type` as a source names it, without the word `struct` or `class`.
+std::string written(clang::QualType type, const clang::PrintingPolicy& policy);
+
 /// Reports errors and warnings. Each place and kind of message once, however often a template is
 /// instantiated. Callers supply text and fix-its.
 class complaints {
@@ -33,7 +36,7 @@ class complaints {
   /// "a 'record'", or "a lambda".
   std::string name_of(clang::QualType type) const;
   std::string text_of(clang::QualType type) const {
-    return type.getAsString(context_.getPrintingPolicy());
+    return written(type, context_.getPrintingPolicy());
   }
   /// Returns the text of the source.
   std::string text_of(clang::SourceRange range) const;

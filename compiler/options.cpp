@@ -16,7 +16,8 @@ bool parse_option(options& into, const std::string& argument) {
     return true;
   };
   return off("isotherm-longjmp", into.warns_longjmp) || off("isotherm-malloc", into.warns_malloc) ||
-         off("isotherm-kept", into.warns_kept) || off("isotherm-main", into.warns_main);
+         off("isotherm-kept", into.warns_kept) || off("isotherm-main", into.warns_main) ||
+         off("isotherm-held", into.warns_held);
 }
 
 }  // namespace isotherm::compiler

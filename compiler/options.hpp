@@ -11,6 +11,7 @@ struct options {
   bool warns_malloc = true;   ///< -Wisotherm-malloc
   bool warns_kept = true;     ///< -Wisotherm-kept
   bool warns_main = true;     ///< -Wisotherm-main
+  bool warns_held = true;     ///< -Wisotherm-held
 };
 
 /// False where `argument` is no option.

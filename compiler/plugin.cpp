@@ -7,6 +7,7 @@
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Preprocessor.h"
+#include "hints.hpp"
 #include "llvm/Passes/PassBuilder.h"
 #include "marking.hpp"
 #include "options.hpp"
@@ -21,8 +22,9 @@ using namespace clang;
 /// Sees each declaration before code is made of it.
 class consumer : public ASTConsumer {
  public:
-  consumer(const options& chosen, std::shared_ptr<including_files> including)
-      : options_(chosen), including_(std::move(including)) {}
+  consumer(const options& chosen, std::shared_ptr<including_files> including,
+           std::shared_ptr<unknown_attributes> typos)
+      : options_(chosen), including_(std::move(including)), typos_(std::move(typos)) {}
 
   bool HandleTopLevelDecl(DeclGroupRef group) override {
     for (Decl* declaration : group) mark(declaration);
@@ -36,7 +38,11 @@ class consumer : public ASTConsumer {
     }
   }
   void HandleTranslationUnit(ASTContext& context) override {
-    if (!context.getDiagnostics().hasErrorOccurred()) validate(context, *including_, options_);
+    report(*typos_, context.getDiagnostics());
+    // Also of a source with errors, so that one compilation reports all.
+    if (!context.getDiagnostics().hasFatalErrorOccurred()) {
+      validate(context, *including_, options_);
+    }
   }
 
  private:
@@ -54,6 +60,7 @@ class consumer : public ASTConsumer {
 
   options options_;
   std::shared_ptr<including_files> including_;
+  std::shared_ptr<unknown_attributes> typos_;
   reach classes_;
 };
 
@@ -78,8 +85,14 @@ class action : public PluginASTAction {
  public:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& compiler,
                                                  llvm::StringRef) override {
+    DiagnosticsEngine& diagnostics = compiler.getDiagnostics();
+    if (compiler.getLangOpts().isCompilingModule()) {
+      diagnostics.Report(diagnostics.getCustomDiagID(
+          DiagnosticsEngine::Error,
+          "isotherm-clang.so does not instrument C++20 modules: put marked classes into headers, "
+          "or compile this module without the plugin"));
+    }
     if (compiler.getCodeGenOpts().DisableLLVMPasses) {
-      DiagnosticsEngine& diagnostics = compiler.getDiagnostics();
       diagnostics.Report(diagnostics.getCustomDiagID(
           DiagnosticsEngine::Error,
           "isotherm-clang.so cannot put scopes where clang runs no passes on the code that it "
@@ -96,7 +109,9 @@ class action : public PluginASTAction {
     including->are_known = !compiler.getFrontendOpts().Inputs.front().getKind().isPreprocessed();
     compiler.getPreprocessor().addPPCallbacks(
         std::make_unique<include_watch>(compiler.getSourceManager(), including));
-    return std::make_unique<consumer>(options_, including);
+    auto typos = std::make_shared<unknown_attributes>();
+    give_hints(compiler, typos);
+    return std::make_unique<consumer>(options_, including, typos);
   }
 
   bool ParseArgs(const CompilerInstance& compiler,

@@ -1,5 +1,6 @@
 #include "scopes.hpp"
 
+#include "holding.hpp"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/IRBuilder.h"
@@ -21,13 +22,28 @@ FunctionCallee hook(Module& module, StringRef name) {
   return module.getOrInsertFunction(name, attributes, Type::getVoidTy(context));
 }
 
-/// A call with the location that verifiers want where both functions have debug information.
+/// A call with the location that verifiers want where both functions have debug information: of no
+/// line, so that a debugger stops at the statements of the source, and not before them.
 void call(IRBuilder<>& builder, FunctionCallee hook, Function& in) {
   if (!builder.getCurrentDebugLocation() && in.getSubprogram() != nullptr) {
-    builder.SetCurrentDebugLocation(
-        DILocation::get(in.getContext(), in.getSubprogram()->getLine(), 0, in.getSubprogram()));
+    builder.SetCurrentDebugLocation(DILocation::get(in.getContext(), 0, 0, in.getSubprogram()));
   }
   builder.CreateCall(hook, {});
+}
+
+/// Returns the instruction before which the scope opens: behind those that store the arguments in
+/// the frame, from which a debugger reads them.
+Instruction* beginning(BasicBlock& entry) {
+  auto at = entry.getFirstNonPHIOrDbgOrAlloca();
+  for (auto next = at; next != entry.end(); ++next) {
+    if (!isa<AllocaInst, CastInst, GetElementPtrInst, StoreInst, IntrinsicInst>(*next)) break;
+    const auto* const store = dyn_cast<StoreInst>(&*next);
+    if (store == nullptr) continue;
+    const Value* value = store->getValueOperand();
+    while (const auto* cast = dyn_cast<CastInst>(value)) value = cast->getOperand(0);
+    if (isa<Argument>(value)) at = std::next(next);
+  }
+  return &*at;
 }
 
 void put_scope(Function& function, FunctionCallee enter, FunctionCallee leave) {
@@ -51,12 +67,36 @@ void put_scope(Function& function, FunctionCallee enter, FunctionCallee leave) {
     if (auto* const pad = dyn_cast<LandingPadInst>(&instruction)) pad->setCleanup(true);
   }
   // Before EscapeEnumerator, which puts other instructions in the place of calls that may throw.
-  BasicBlock& start = function.getEntryBlock();
-  IRBuilder<> at_entry(&start, start.getFirstNonPHIOrDbgOrAlloca());
+  IRBuilder<> at_entry(beginning(function.getEntryBlock()));
   at_entry.SetCurrentDebugLocation(DebugLoc());
   call(at_entry, enter, function);
   EscapeEnumerator exits(function, "isotherm.leave", true);
   while (IRBuilder<>* const at = exits.Next()) call(*at, leave, function);
+}
+
+/// Warns of a scope that stays open for long. Before it is put, as what it adds leads out of loops.
+void warn_of_holding(Function& function, const touching& found, const options& chosen) {
+  LLVMContext& context = function.getContext();
+  if (function.getName() == "main") {
+    if (!chosen.warns_main) return;
+    context.diagnose(DiagnosticInfoUnsupported(
+        function,
+        "isotherm: main() touches guides itself, and so has one scope until the program ends, "
+        "which holds up the collector: move the use into a function [-Wisotherm-main]",
+        function.getSubprogram(), DS_Warning));
+    return;
+  }
+  if (!chosen.warns_held) return;
+  const std::optional<holding> held = held_by(function, found);
+  if (!held) return;
+  const DebugLoc where = held->at == nullptr ? DebugLoc() : held->at->getDebugLoc();
+  context.diagnose(DiagnosticInfoUnsupported(
+      function,
+      "isotherm: '" + readable_name(function) + "' " + held->what +
+          " while its scope is open, and the collector moves nothing meanwhile: move the use of "
+          "guides into a function that it calls [-Wisotherm-held]",
+      where ? DiagnosticLocation(where) : DiagnosticLocation(function.getSubprogram()),
+      DS_Warning));
 }
 
 /// For an inline function that has no scope, since this file calls it in scopes: linkers would take
@@ -81,16 +121,12 @@ PreservedAnalyses scope_pass::run(Module& module, ModuleAnalysisManager&) {
           function->getSubprogram()));
       continue;
     }
-    if (facts.has_scope) put_scope(*function, enter, leave);
+    if (facts.has_scope) {
+      warn_of_holding(*function, found, options_);
+      put_scope(*function, enter, leave);
+    }
     if (facts.touches && facts.is_covered && function->hasLinkOnceLinkage()) {
       keep_in_file(*function);
-    }
-    if (facts.has_scope && options_.warns_main && function->getName() == "main") {
-      module.getContext().diagnose(DiagnosticInfoUnsupported(
-          *function,
-          "isotherm: main() touches guides itself, and so has one scope until the program ends, "
-          "which holds up the collector: move the use into a function [-Wisotherm-main]",
-          function->getSubprogram(), DS_Warning));
     }
   }
   if (!options_.report.empty() && !write_report(found, options_.report)) {

@@ -22,7 +22,6 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "names.hpp"
 
@@ -32,7 +31,7 @@ using namespace llvm;
 
 std::string readable_name(const Function& function) { return demangle(function.getName()); }
 
-static Function* direct_callee(const CallBase& call) {
+Function* direct_callee(const CallBase& call) {
   Value* called = call.getCalledOperand()->stripPointerCasts();
   if (auto* alias = dyn_cast<GlobalAlias>(called)) called = alias->getAliaseeObject();
   return dyn_cast<Function>(called);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 
 namespace isotherm::compiler {
@@ -43,6 +44,9 @@ class touching {
   std::map<const llvm::Function*, std::vector<std::string>> marks_;
   facts_of facts_;
 };
+
+/// The function that `call` calls by its name; null: through a pointer.
+llvm::Function* direct_callee(const llvm::CallBase& call);
 
 /// `function`'s name as a person writes it.
 std::string readable_name(const llvm::Function& function);

@@ -18,9 +18,20 @@ using namespace clang;
 
 namespace {
 
+/// Whether clang has found an error in `code`, of which only a part may be there then.
+bool has_errors(const Stmt* code) {
+  struct error_finder : RecursiveASTVisitor<error_finder> {
+    bool VisitExpr(Expr* expression) { return !expression->containsErrors(); }
+    bool VisitVarDecl(VarDecl* variable) { return !variable->isInvalidDecl(); }
+  };
+  return !error_finder().TraverseStmt(const_cast<Stmt*>(code));
+}
+
 /// Everything in a file that may use guides.
 struct finder : RecursiveASTVisitor<finder> {
-  explicit finder(const SourceManager& from) : sources(from) {}
+  explicit finder(const ASTContext& context)
+      : sources(context.getSourceManager()),
+        may_have_errors(context.getDiagnostics().hasErrorOccurred()) {}
   bool shouldVisitTemplateInstantiations() const { return true; }
 
   /// Skips the standard library, which uses no guides. Visiting it would load all of it from a
@@ -33,17 +44,19 @@ struct finder : RecursiveASTVisitor<finder> {
   }
   bool VisitFunctionDecl(FunctionDecl* function) {
     const auto* method = dyn_cast<CXXMethodDecl>(function);
-    if (function->isDependentContext()) return true;
+    if (function->isDependentContext() || is_broken(function)) return true;
     if (!function->isDefined()) declared.push_back(function);
     if (!function->doesThisDeclarationHaveABody()) return true;
     if (method != nullptr && method->getParent()->isLambda()) return true;  // with what it is in
     const standing kind = standing_of(function);
     if (kind == standing::runtime || kind == standing::transparent) return true;
+    if (may_have_errors && has_errors(function->getBody())) return true;
     functions.push_back(function);
     return true;
   }
   bool VisitLambdaExpr(LambdaExpr* lambda) {
     const CXXMethodDecl* const called = lambda->getCallOperator();
+    if (is_broken(called) || (may_have_errors && has_errors(called->getBody()))) return true;
     if (const FunctionTemplateDecl* made = called->getDescribedFunctionTemplate()) {
       for (const FunctionDecl* each : made->specializations()) {
         if (each->hasBody() && !each->isDependentContext()) lambdas.push_back(each);
@@ -54,6 +67,7 @@ struct finder : RecursiveASTVisitor<finder> {
     return true;
   }
   bool VisitFieldDecl(FieldDecl* field) {
+    if (is_broken(field)) return true;
     if (has_annotation(field, kGuide)) marked.push_back(field);
     if (field->getParent()->isUnion()) in_unions.push_back(field);
     if (field->hasInClassInitializer()) keep(field, field->getInClassInitializer());
@@ -64,14 +78,21 @@ struct finder : RecursiveASTVisitor<finder> {
     return true;
   }
   void keep(ValueDecl* of, const Expr* value) {
-    if (value == nullptr || value->isInstantiationDependent() || is_in_namespace(of, "std") ||
-        is_in_namespace(of, "isotherm")) {
+    if (value == nullptr || value->isInstantiationDependent() || is_broken(of) ||
+        value->containsErrors() || is_in_namespace(of, "std") || is_in_namespace(of, "isotherm")) {
       return;
     }
     initialized.emplace_back(of, value);
   }
 
+  /// Whether clang has refused a declaration or the class that it is in.
+  static bool is_broken(const Decl* declaration) {
+    const auto* around = dyn_cast<Decl>(declaration->getDeclContext());
+    return declaration->isInvalidDecl() || (around != nullptr && around->isInvalidDecl());
+  }
+
   const SourceManager& sources;
+  const bool may_have_errors;
   std::vector<const FunctionDecl*> functions;
   std::vector<const FunctionDecl*> lambdas;
   std::vector<const FunctionDecl*> declared;  // that are defined elsewhere
@@ -197,7 +218,7 @@ bool may_use_guides(ASTContext& context) {
 
 void validate(ASTContext& context, const including_files& including, const options& chosen) {
   if (!may_use_guides(context)) return;
-  finder found(context.getSourceManager());
+  finder found(context);
   found.TraverseAST(context);
   complaints complain(context);
   check_includes(context, found.marked, including, complain);

@@ -56,22 +56,20 @@ void flow::refuse_new(const CXXNewExpr* made, const ValueDecl* guide) {
 bool flow::check_is_made(const Expr* value, const ValueDecl* guide) {
   const VarDecl* const variable = origins::variable_read(value);
   const local_origin known = variable == nullptr ? local_origin{} : known_.local(variable);
-  const Expr* const given =
-      known.not_made != nullptr ? known.not_made : unwrapped(value)->IgnoreParenImpCasts();
+  const Expr* const given = known.not_made != nullptr ? known.not_made : not_made(value);
+  if (given == nullptr) return true;
   if (const auto* made = dyn_cast<CXXNewExpr>(given)) {
     refuse_new(made, guide);
     return false;
   }
-  const auto* taken = dyn_cast<UnaryOperator>(given);
-  if (taken != nullptr && taken->getOpcode() == UO_AddrOf &&
-      !known_.of_object(taken->getSubExpr())) {
-    complain_.error(taken->getSourceRange(),
-                    complaints::named(guide) +
-                        " takes what isotherm::make() makes, not the address of a variable",
-                    guide);
-    return false;
-  }
-  return true;
+  const auto* const taken = dyn_cast<UnaryOperator>(given);
+  if (taken != nullptr && known_.of_object(taken->getSubExpr())) return true;
+  const std::string of = taken != nullptr ? "the address of a variable"
+                                          : "memory from " + name_of_called(callee_of(given));
+  complain_.error(given->getSourceRange(),
+                  complaints::named(guide) + " takes what isotherm::make() makes, not " + of,
+                  guide);
+  return false;
 }
 
 /// Whether `value` is a pointer that stays in the place, no local variable, that it is read from.

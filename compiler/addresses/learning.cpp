@@ -4,6 +4,7 @@
 #include "addresses/origin.hpp"
 #include "ast_facts.hpp"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/StmtCXX.h"
 #include "names.hpp"
 
 namespace isotherm::compiler {
@@ -47,15 +48,56 @@ bool stays_in_memory(const Expr* value) {
   return false;
 }
 
-/// `new` or `&`, if `value` is one; null: it is none.
-const Expr* not_made(const Expr* value) {
-  value = unwrapped(value)->IgnoreParenImpCasts();
-  if (isa<CXXNewExpr>(value)) return value;
-  const auto* unary = dyn_cast<UnaryOperator>(value);
-  return unary != nullptr && unary->getOpcode() == UO_AddrOf ? value : nullptr;
+/// Whether `call` returns what the program's own functions, or smart pointers, have from elsewhere.
+bool returns_other_memory(const CallExpr* call, unsigned depth) {
+  const FunctionDecl* const callee = call->getDirectCallee();
+  if (callee == nullptr || is_in_namespace(callee, "isotherm")) return false;
+  if (const auto* method = dyn_cast<CXXMemberCallExpr>(call)) {
+    const llvm::StringRef of = std_class(method->getObjectType());
+    if (llvm::is_contained({"unique_ptr", "shared_ptr", "__shared_ptr"}, of)) {
+      return is_std(callee, {"get", "release"});
+    }
+  }
+  if (callee->getIdentifier() != nullptr &&
+      llvm::is_contained({"malloc", "calloc", "aligned_alloc"}, callee->getName())) {
+    return true;
+  }
+  struct finder : RecursiveASTVisitor<finder> {
+    bool TraverseLambdaExpr(LambdaExpr*) { return true; }
+    bool VisitReturnStmt(ReturnStmt* result) {
+      const Expr* const value = result->getRetValue();
+      return value == nullptr || not_made(value, depth + 1) == nullptr;
+    }
+    unsigned depth;
+  };
+  const auto* const method = dyn_cast<CXXMethodDecl>(callee);
+  const FunctionDecl* const definition = callee->getDefinition();
+  if (definition == nullptr || !definition->hasBody()) return false;
+  if (method != nullptr && method->isVirtual()) return false;
+  finder look;
+  look.depth = depth;
+  return !look.TraverseStmt(definition->getBody());
 }
 
 }  // namespace
+
+const Expr* not_made(const Expr* value, unsigned depth) {
+  constexpr unsigned kDeepest = 6;
+  value = unwrapped(value)->IgnoreParenImpCasts();
+  if (isa<CXXNewExpr>(value)) return value;
+  if (const auto* unary = dyn_cast<UnaryOperator>(value)) {
+    if (unary->getOpcode() != UO_AddrOf) return nullptr;
+    // What another function dereferences may have been made.
+    const bool is_own = depth == 0 || isa<DeclRefExpr, MemberExpr>(unwrapped(unary->getSubExpr()));
+    return is_own ? value : nullptr;
+  }
+  if (const auto* either = dyn_cast<AbstractConditionalOperator>(value)) {
+    const Expr* const first = not_made(either->getTrueExpr(), depth);
+    return first != nullptr ? first : not_made(either->getFalseExpr(), depth);
+  }
+  const auto* call = dyn_cast<CallExpr>(unwrapped(value->IgnoreParenCasts()));
+  return call != nullptr && depth < kDeepest && returns_other_memory(call, depth) ? call : nullptr;
+}
 
 struct learner : code_visitor<learner> {
   explicit learner(origins& into) : known(into) {}

@@ -30,7 +30,7 @@ struct local_origin {
   bool from_elsewhere = false;            ///< is given other values too
   bool from_memory = false;               ///< some of them are kept where they come from
   bool is_given = false;                  ///< a marked field is made to point to what it holds
-  const clang::Expr* not_made = nullptr;  ///< `new` or `&`, which give some of them
+  const clang::Expr* not_made = nullptr;  ///< gives some of them: not_made()
 };
 
 class origins {
@@ -99,6 +99,9 @@ bool reinterprets(const clang::CastExpr* cast);
 
 /// The expression below wrappers that change nothing: parentheses, temporaries, clean-ups.
 const clang::Expr* unwrapped(const clang::Expr* expression);
+/// Returns the part of `value` that gives memory which make() has not made: `new`, `&`, or a call
+/// of a function that returns one of these; null: there is none. `depth`: of such calls.
+const clang::Expr* not_made(const clang::Expr* value, unsigned depth = 0);
 /// Follows local references from `to`, which is assigned to, to the expression that they name.
 const clang::Expr* target_of(const clang::Expr* to);
 /// The marked field that `expression` names, or what else is a guide there; null: it is no guide.

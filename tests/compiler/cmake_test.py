@@ -100,6 +100,13 @@ class Targets(Case):
         self.assertIn('marked pointers stay plain, since isotherm was built without', said)
         self.builds()
 
+    def test_a_module_is_refused(self):
+        module = self.source('export module m;\nexport int f() { return 0; }\n', 'm.cppm')
+        done = run(CLANG, '-std=c++23', f'-fplugin={PLUGIN}', '--precompile', module, '-o',
+                   str(self.at / 'm.pcm'))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('isotherm-clang.so does not instrument C++20 modules', done.stderr)
+
 
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])

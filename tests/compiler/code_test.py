@@ -10,7 +10,7 @@ import shutil
 import sys
 import unittest
 
-from plugin_case import HEAD, PLUGIN, VERIFIED, Case, instrumented, run, with_precompiled
+from plugin_case import CLANG, HEAD, PLUGIN, VERIFIED, Case, instrumented, run, with_precompiled
 
 PREFIX = 'isotherm_'
 
@@ -289,6 +289,41 @@ int get() { return current()->a; }
         self.assertEqual(self.scopes(get), (1, 2))
         self.assertLess(get.index('isotherm_enter_scope'), get.index('current'))
 
+    def test_a_debugger_shows_the_arguments_where_a_function_begins(self):
+        # Its own header in the place of the library, so that the program runs without one.
+        (self.at / 'isotherm').mkdir()
+        self.source('''#pragma once
+extern "C" [[gnu::used]] inline void isotherm_enter_scope() noexcept {}
+extern "C" [[gnu::used]] inline void isotherm_leave_scope() noexcept {}
+namespace isotherm {
+template <class T> struct marked {
+  [[clang::annotate("isotherm::touch")]] T* operator->() const { return held; }
+  T* held;
+};
+}
+''', 'isotherm/compiler.hpp')
+        path = self.source('''#include <isotherm/compiler.hpp>
+struct record { int a = 3; };
+struct node { [[isotherm::guide]] record* value; };
+struct both { long one, two; };
+int fetch(node* n, int key, both pair, bool yes) {
+  key += static_cast<int>(pair.two);
+  return yes ? key : n->value->a;
+}
+int main() { return fetch(nullptr, 21, {5, 7}, true) == 28 ? 0 : 1; }
+''')
+        program = str(self.at / 'program')
+        done = run(CLANG, '-std=c++23', f'-I{self.at}', f'-fplugin={PLUGIN}', '-O0', '-g', path,
+                   '-o', program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = run('gdb', '-batch', '-nx', '-ex', 'set disable-randomization off', '-ex',
+                   'break fetch', '-ex', 'run', '-ex', 'info args', '-ex', 'continue',
+                   program).stdout
+        self.assertIn('fetch (n=0x0, key=21, pair=..., yes=true) at ', said)
+        self.assertIn('source.cpp:6\n', said)
+        self.assertIn('pair = {one = 5, two = 7}', said)
+        self.assertIn('exited normally', said)
+
     def test_one_personality(self):
         functions = self.code(FIGURE_5_5, '-O0')
         self.assertIn('personality ptr @__gxx_personality_v0', functions['_ZN7HashMap3getEv'])
@@ -339,6 +374,34 @@ int get() { return current()->a; }
         done = run(*with_precompiled('-c', '-o', str(self.at / 'o'),
                                      '-fplugin-arg-isotherm-Wno-isotherm-main', path))
         self.assertEqual((done.returncode, done.stderr), (0, ''))
+
+    def test_a_scope_that_stays_open_is_warned_of(self):
+        used = ['poll.h', 'unistd.h', 'chrono', 'thread']
+        head = ''.join(f'#include <{each}>\n' for each in used) + HEAD
+        step = 'void step(node& n) { n.value->a++; }\n'
+        for body, expected in {
+            'void run(node& n) { for (;;) n.value->a++; }': 'has a loop that does not end',
+            'void run(node& n) { n.value->a++; sleep(1); }': 'waits by sleep while',
+            'static void wait(node& n) { n.value->a++; poll(nullptr, 0, 1); }\n'
+            'void run(node& n) { wait(n); }': 'waits by poll while',
+            'void run(node& n) { n.value->a++; '
+            'std::this_thread::sleep_for(std::chrono::seconds(1)); }': 'waits by nanosleep while',
+            step + 'void run(node& n) { for (;;) step(n); }': None,
+            step + 'void run(node& n) { step(n); sleep(1); }': None,
+            'void run(node& n) { while (n.value->a < 3) n.value->a++; }': None,
+        }.items():
+            with self.subTest(body):
+                path = self.source(head + body + '\n')
+                command = with_precompiled('-c', '-o', str(self.at / 'o'), path)
+                done = run(*command)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if expected is None:
+                    self.assertEqual(done.stderr, '')
+                    continue
+                self.assertIn(expected, done.stderr)
+                self.assertIn('[-Wisotherm-held]', done.stderr)
+                quiet = run(*command, '-fplugin-arg-isotherm-Wno-isotherm-held')
+                self.assertEqual(quiet.stderr, '')
 
     def test_a_report_that_cannot_be_written(self):
         report = self.at / 'nowhere' / 'report'

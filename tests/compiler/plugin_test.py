@@ -64,7 +64,7 @@ class Refusals(Case):
 
     def test_a_guide_is_no_pointer(self):
         unrelated = ("error: non-const lvalue reference to type 'record *' cannot bind to a value "
-                     "of unrelated type 'marked<record>'")
+                     "of unrelated type '[[isotherm::guide]] record *'")
         for text, expected in {
             'void f(node& n) { record*& held = n.value; held = nullptr; }':
                 f'source.cpp:4:28: {unrelated}',
@@ -183,6 +183,22 @@ bool use(node& n, node& other, record* held, const record* seen) {
 
 
 class FixIts(Case):
+    def errors_in(self, text):
+        return len([said for said in self.messages(self.source(text)) if 'error' in said])
+
+    def fixed(self, text):
+        """`text` with all fixes that are printed for it."""
+        done = run(*with_precompiled('-fsyntax-only', '-fdiagnostics-parseable-fixits',
+                                     self.source(text)))
+        lines = text.splitlines()
+        # From the last to the first, each is a range of a line and what takes its place.
+        fixes = re.findall(r'^fix-it:"[^"]*":{(\d+):(\d+)-\d+:(\d+)}:"(.*)"$', done.stderr, re.M)
+        for line, begin, end, new in sorted(((int(a), int(b), int(c), d) for a, b, c, d in fixes),
+                                            reverse=True):
+            old = lines[line - 1]
+            lines[line - 1] = old[:begin - 1] + new + old[end - 1:]
+        return '\n'.join(lines) + '\n'
+
     def test_applied_they_compile(self):
         text = (HEAD +
                 'struct list {\n'
@@ -194,17 +210,8 @@ class FixIts(Case):
                 '  int tied() { auto &held = at->value; return held->a; }\n'
                 '  node* at;\n'
                 '};\n')
-        path = self.source(text)
-        self.assertEqual(len([m for m in self.messages(path) if 'error' in m]), 7)
-        done = run(*with_precompiled('-fsyntax-only', '-fdiagnostics-parseable-fixits', path))
-        lines = text.splitlines()
-        # From the last to the first, each is a range of a line and what takes its place.
-        fixes = re.findall(r'^fix-it:"[^"]*":{(\d+):(\d+)-\d+:(\d+)}:"(.*)"$', done.stderr, re.M)
-        for line, begin, end, new in sorted(((int(a), int(b), int(c), d) for a, b, c, d in fixes),
-                                            reverse=True):
-            old = lines[line - 1]
-            lines[line - 1] = old[:begin - 1] + new + old[end - 1:]
-        fixed = '\n'.join(lines) + '\n'
+        self.assertEqual(self.errors_in(text), 7)
+        fixed = self.fixed(text)
         self.assertEqual(self.messages(self.source(fixed)), [])
         self.assertIn('isotherm::pinned<record> first() { return '
                       'isotherm::pinned<record>(at->value); }', fixed)
@@ -212,6 +219,22 @@ class FixIts(Case):
         self.assertIn('isotherm::discard(at->value); at->value = isotherm::make<record>();', fixed)
         self.assertEqual(fixed.count('{ record* held = at->value; return held->a; }'), 2)
         self.assertIn('  isotherm::pinned<record> second() { return ', fixed)
+
+    def test_of_what_clang_refuses(self):
+        text = (HEAD + 'int f(node& n) { auto* p = n.value; return p->a; }\n'
+                'int g(node& n) { if (const auto *p = n.value) return p->a; return 0; }\n'
+                'int h(node& n) { auto p = n.value; return p->a; }\n'
+                'int i(node& n) { return [p = n.value] { return p->a; }(); }\n'
+                'void j(node& a, node& b) { a.value = b.value; }\n'
+                'int k(node& n, bool b) { record* p = b ? n.value : nullptr; return p ? 1 : 0; }\n'
+                'struct other { [[isotherm::guid]] struct record* value = nullptr; };\n')
+        self.assertEqual(self.errors_in(text), 8)  # one is of the lambda's body
+        fixed = self.fixed(text)
+        self.assertEqual(self.messages(self.source(fixed)), [])
+        self.assertIn('if (const record *p = n.value) return', fixed)
+        self.assertIn('[p = static_cast<record*>(n.value)] {', fixed)
+        self.assertIn('a.value = std::exchange(b.value, nullptr);', fixed)
+        self.assertIn('[[isotherm::guide]] struct record* value', fixed)
 
     def test_none_where_another_declaration_would_have_to_change(self):
         path = self.source(HEAD + 'record* first(node& n);\n'
