@@ -3,13 +3,16 @@
 
     lab/experiments/compiler_costs/run.py --build build/release --rounds 9
     lab/experiments/compiler_costs/run.py --build build/release --instructions
+    lab/experiments/compiler_costs/run.py --build build/release --large json fmt cli
 
 Measures the hash table of lab/micro/compiler with plain pointers, with guides by hand and with
 guides by the plugin:
 time of an operation, bytes of the object, time of its compilation; and the compilation
 of the sources of src/index, which mark nothing, as they are and with the plugin loaded. Each round
 has everything by turns; printed are medians and ranges. With --instructions, which valgrind counts,
-once and whatever else the machine does. The targets of lab/micro must be built.
+once and whatever else the machine does. The targets of lab/micro must be built. With --large, of
+sources in large/ alone: what clang reads of each, with the library in its headers taken for the
+program's own, as it is, with the plugin loaded, and as isotherm_instrument() compiles it.
 """
 import argparse
 import json
@@ -18,6 +21,7 @@ import pathlib
 import re
 import resource
 import shlex
+import statistics
 import subprocess
 import sys
 
@@ -30,6 +34,10 @@ KINDS = ('plain', 'by_hand', 'by_plugin')
 UNMARKED = 'src/index'
 COUNTED = 'src/index/art/art.cpp'   # the one of them whose compilation is counted
 OPERATIONS = {'get': 'tables::sum_of(*', 'put': 'tables::put_all(*'}
+
+
+# Headers of the libraries that large/ includes.
+OWN = [f'--no-system-header-prefix={name}/' for name in ('nlohmann', 'fmt', 'CLI')]
 
 
 class Compilations:
@@ -63,6 +71,15 @@ class Compilations:
         found[sources] = alone
         found[f'{sources}, plugin loaded'] = [[*each, self.plugin] for each in alone]
         return found
+
+    def of_large(self, name):
+        """Of a source in large/."""
+        source = pathlib.Path(__file__).resolve().parent / 'large' / f'{name}.cpp.in'
+        plain = ['clang++-19', '-std=c++23', '-mcx16', '-fsyntax-only', *OWN, '-x', 'c++', source]
+        header = [f'-I{tree.ROOT / "include"}', f'-I{tree.ROOT / "src"}', '-DISOTHERM_INSTRUMENTED',
+                  '-include', 'isotherm/compiler.hpp']
+        return {name: [plain], f'{name}, plugin loaded': [[*plain, self.plugin]],
+                f'{name}, instrumented': [[*plain, self.plugin, *header]]}
 
 
 def user_seconds(commands, build):
@@ -116,6 +133,21 @@ def print_times(build, options):
         print(f'compilation of {name:40} {ycsb.spread(found)} s')
 
 
+def print_large(build, options):
+    compilations = Compilations(build)
+    for source in options.large:
+        times = {}
+        for _ in range(options.rounds):
+            for name, commands in compilations.of_large(source).items():
+                spent = user_seconds(commands, build)
+                times.setdefault(name, []).append(spent)
+                saved.append(options.save, 'compiler', compiled=name, user_seconds=spent)
+        plain = statistics.median(times[source])
+        for name, found in times.items():
+            ratio = statistics.median(found) / plain
+            print(f'reading {name:40} {ycsb.spread(found)} s, {ratio:.3f} of plain')
+
+
 def print_instructions(build):
     for name, function in OPERATIONS.items():
         for kind in KINDS:
@@ -138,9 +170,14 @@ def main():
     parser.add_argument('--seconds', type=float, default=0.5, help='of each benchmark in a round')
     parser.add_argument('--save', help='append a JSON object for each time')
     parser.add_argument('--instructions', action='store_true', help='instead of times')
+    parser.add_argument('--large', nargs='+', choices=('json', 'fmt', 'cli'),
+                        help='sources in large/ whose compilation is timed, instead of the table')
     options = parser.parse_args()
     build = options.build.resolve()
     print(f'{saved.here()}, load {os.getloadavg()[0]:.1f}')
+    if options.large:
+        print_large(build, options)
+        return
     for kind in KINDS:
         print(f'{"object":20} {kind:10} {object_bytes(build, kind)} bytes')
     if options.instructions:
