@@ -9,7 +9,7 @@
 
 #include "base/page.hpp"
 #include "base/random.hpp"
-#include "os/files/read_queue.hpp"
+#include "os/disk/read_queue.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "os/files/ring.hpp"
+#include "os/disk/ring.hpp"
 
 namespace isotherm::device {
 

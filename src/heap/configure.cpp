@@ -5,7 +5,7 @@
 
 #include "heap/packed/backing.hpp"
 #include "heap/ranges.hpp"
-#include "os/files/cold_file.hpp"
+#include "os/disk/cold_file.hpp"
 
 namespace isotherm::heap {
 

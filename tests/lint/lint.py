@@ -29,7 +29,7 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # The same inside a folder that has more than one folder of its own. Files that stand in the folder
 # itself may be below those (what they share) or above (what puts them together).
 SUBFOLDERS = {
-    'os': [['limits'], ['memory'], ['files']],
+    'os': [['limits'], ['memory'], ['files'], ['disk']],
     'cli': [['parser'], ['bench', 'pages', 'serve', 'sort', 'trace']],
     'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],

@@ -11,11 +11,11 @@ Starts each server under observation, loads records, and then lets a window go b
 requests: YCSB-C at a fixed rate, which the observed server bears. Loading is left out. Prints for
 each window what the server held, touched and used, and the shares of touched pages of which at most
 3, 15 and 25% was used. With --objects: what ordering a server's objects by temperature would save,
-as predicted, beside what isotherm serve holds when it moves them. With --programs: the same of whole
-runs of other programs (programs.py). With --agreement: the bytes and pages that the collector of
-isotherm serve (--manage track) counts in so many of its windows, beside those that the observation
-counts in its heaps meanwhile. With --cost: requests a second of each server in a closed loop, by
-itself and observed in turn, so many rounds.
+as predicted, beside what isotherm serve holds when it moves them. With --programs: the table of
+whole runs of other programs (programs.py). With --agreement: the bytes and pages that the collector
+of isotherm serve (--manage track) counts in so many of its windows, beside those that the
+observation counts in its heaps meanwhile. With --cost: requests a second of each server in a closed
+loop, by itself and observed in turn, so many rounds.
 """
 import argparse
 import contextlib

@@ -9,5 +9,6 @@ def trials(_):
          ['--objects', '--servers', 'redis,isotherm', '--keys', '1000', '--requests', '100',
           '--rest', '0', *SAVED],
           ['--programs', 'sqlite3,python3', '--scale', '0.01', *SAVED],
-          ['--agreement', '1', '--keys', '500', '--rate', '200', '--collector-window', '1', *SAVED]],
+          ['--agreement', '1', '--keys', '500', '--rate', '200', '--collector-window', '1',
+           *SAVED]],
          rows=9)}

@@ -69,7 +69,7 @@ constexpr const char* kFooter =
     "no disk and no swap; a stall is time in which some task waited for memory.\n"
     "Swap and control groups need root. All changes of the system are undone at the end, after an\n"
     "interrupt too; what a killed run has left, the next one undoes.\n"
-    "docs/benchmarks/backends.md has figures, limits and every field.";
+    "docs/lab/backends.md has figures, limits and every field.";
 
 void run(const backends_options& asked) {
   if (const auto valid = lab::check(asked); !valid) refuse_words(valid.error().message);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heap/cold/read.hpp"
-#include "os/files/read_queue.hpp"
+#include "os/disk/read_queue.hpp"
 
 namespace isotherm::heap {
 

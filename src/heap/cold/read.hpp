@@ -28,7 +28,7 @@
 
 #include "base/atomic.hpp"
 #include "base/page.hpp"
-#include "os/files/read_queue.hpp"
+#include "os/disk/read_queue.hpp"
 
 namespace isotherm::heap {
 

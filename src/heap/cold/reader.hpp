@@ -13,7 +13,7 @@
 
 #include "heap/cold/read.hpp"
 #include "heap/cold/shared_reads.hpp"
-#include "os/files/read_queue.hpp"
+#include "os/disk/read_queue.hpp"
 
 namespace isotherm::heap {
 

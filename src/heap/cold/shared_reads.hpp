@@ -66,7 +66,7 @@
 
 #include "base/atomic.hpp"
 #include "heap/cold/read.hpp"
-#include "os/files/read_queue.hpp"
+#include "os/disk/read_queue.hpp"
 
 namespace isotherm::heap {
 

@@ -3,7 +3,7 @@
 
 #include "heap/memory_name.hpp"
 #include "heap/packed/backing.hpp"
-#include "os/files/cold_file.hpp"
+#include "os/disk/cold_file.hpp"
 #include "os/memory/address_space.hpp"
 
 namespace isotherm::heap {

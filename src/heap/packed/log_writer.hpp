@@ -21,7 +21,7 @@
 #include "base/atomic.hpp"
 #include "heap/packed/packed.hpp"
 #include "heap/upkeep.hpp"
-#include "os/files/read_queue.hpp"
+#include "os/disk/read_queue.hpp"
 
 namespace isotherm::heap {
 

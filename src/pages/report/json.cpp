@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "pages/report/objects.hpp"
 #include "pages/report/heat_picture.hpp"
+#include "pages/report/objects.hpp"
 
 namespace isotherm::pages {
 namespace {

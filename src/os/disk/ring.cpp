@@ -1,4 +1,4 @@
-#include "os/files/ring.hpp"
+#include "os/disk/ring.hpp"
 
 #include <algorithm>
 

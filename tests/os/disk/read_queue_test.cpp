@@ -1,6 +1,6 @@
 // Reads past the page cache, by all engines. Where the system refuses io_uring, or a kernel thread
 // for it, the tests of `best` and `polled` are more of what it gives.
-#include "os/files/read_queue.hpp"
+#include "os/disk/read_queue.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "os/files/cold_file.hpp"
+#include "os/disk/cold_file.hpp"
 
 #include <linux/magic.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "os/files/read_queue.hpp"
+#include "os/disk/read_queue.hpp"
 
 #include <liburing.h>
 #include <poll.h>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "os/disk/ring.hpp"
 #include "os/faults.hpp"
-#include "os/files/ring.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 

@@ -1,6 +1,6 @@
 // The unlinked file behind COLD, on a disk file system (tests/heap/configure_test.cpp has the
 // refusals).
-#include "os/files/cold_file.hpp"
+#include "os/disk/cold_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
