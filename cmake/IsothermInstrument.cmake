@@ -1,8 +1,9 @@
 # isotherm_instrument(<target> [REPORT <folder>])
 # Compiles the C++ sources of <target> with isotherm-clang.so (docs/compiler.md) and links
-# isotherm::isotherm. Of an INTERFACE library, those of the targets that link it. With REPORT a file
-# for each source in <folder>/<target> says what was instrumented, and why. Where the plugin is
-# missing, or was built for another compiler, a notice says so and marked pointers stay plain.
+# isotherm::isotherm. An INTERFACE library stands for the sources of the targets that link it. With
+# REPORT a file for each source in <folder>/<target> says what was instrumented, and why. Where the
+# plugin is missing, or was built for another compiler, a notice says so and marked pointers stay
+# plain.
 #
 # A target that links <target> and includes its marked classes is to be instrumented too: the header
 # isotherm/compiler.hpp says so where it is not.

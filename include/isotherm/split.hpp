@@ -47,10 +47,11 @@ base::result<split_report> split_files(const std::vector<std::string>& inputs,
                                        const split_request& request, const sort_options& options);
 
 /// Writes `records` records from even places of `inputs` to `output`, sorted, behind the input's
-/// header; all, if there are no more. Of lines it takes those behind even bytes. Samples of inputs
-/// of like size, sorted together, are a sample of all; a sample of what is sorted already has its
-/// quantiles, as boundaries should be. klv records and CSV are read whole to find the places.
-/// Returns the number of records written. An error if the sample does not fit in the memory.
+/// header; all, if there are no more. A sample of lines takes those behind even bytes, never the
+/// first. Samples of inputs of like size, sorted together, are a sample of all; a sample of what is
+/// sorted already has its quantiles, as boundaries should be. klv records and CSV are read whole to
+/// find the places. Returns the number of records written. An error if the sample does not fit in
+/// the memory.
 base::result<std::uint64_t> sample_files(const std::vector<std::string>& inputs,
                                          const std::string& output, std::uint64_t records,
                                          const sort_options& options);

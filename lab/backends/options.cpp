@@ -78,7 +78,7 @@ backends_options default_backends_options() {
   asked.store.keys = 200'000;
   asked.store.seconds = 10;
   asked.store.collector.window_seconds = 2;
-  // As in the papers; the budget is for a store that holds itself to it, as under `log`.
+  // The papers' policy; the budget is for a store that holds itself to it, as under `log`.
   asked.store.collector.policy = collector::policy_name::published;
   return asked;
 }

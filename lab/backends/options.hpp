@@ -1,4 +1,4 @@
-// What the user asked of `isotherm bench backends`.
+// The flags of `isotherm bench backends`, as given.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct backends_options {
   /// INDEX:WORKLOAD; several joined by '+' run side by side.
   std::vector<std::string> stores = {"masstree:c", "hash-pugh:c"};
   std::vector<std::string> manage = {"off", "on"};
-  /// Of each store; index, workload, warm-up, management and backing of COLD follow from the above.
+  /// Options of each store; index, workload, warm-up, management and backing of COLD follow from
+  /// the above.
   bench_options store;
   double memory = 35;  ///< DRAM that the stores are to have, in per cent of the records' bytes
   double settle = 15;  ///< seconds of requests before the backend begins

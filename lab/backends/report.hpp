@@ -1,4 +1,4 @@
-// What a run under a backend found, as a JSON object and as a row of a table.
+// The result of a run under a backend, as a JSON object and as a row of a table.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@
 
 namespace isotherm::lab {
 
-/// What a run found.
+/// The result of a run.
 struct backends_result {
   std::vector<nlohmann::json> stores;  ///< what each store reports (store.cpp)
   std::uint64_t dram_bytes = 0;  ///< at the end: fast_bytes(), or the group's or the processes'

@@ -23,7 +23,7 @@ enum class stage : unsigned char {
 };
 const char* name(stage reached) noexcept;
 
-/// What a store does.
+/// The work of a store.
 struct store_plan {
   const bench_plan& bench;
   frontend managed;

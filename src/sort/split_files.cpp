@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -168,14 +170,30 @@ std::vector<std::string> opened(const std::vector<std::string>& inputs) {
   return paths;
 }
 
+/// Checks that each output is a file of its own, and none that is read.
+base::result<void> check_names(const std::vector<std::string>& inputs, const split_request& asked) {
+  std::set<std::filesystem::path> seen;
+  for (const std::string& output : asked.outputs) {
+    if (!seen.insert(std::filesystem::weakly_canonical(output)).second) {
+      return refused(fmt::format("two parts have the name {}: give each its own", output));
+    }
+    const auto is_output = [&](const std::string& read) { return os::same_file(read, output); };
+    if (std::ranges::any_of(inputs, is_output) ||
+        (!asked.boundaries.empty() && is_output(asked.boundaries))) {
+      return refused(
+          fmt::format("the part {} would replace a file that is read: name the parts "
+                      "otherwise",
+                      output));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 base::result<split_report> split_files(const std::vector<std::string>& inputs,
                                        const split_request& request, const sort_options& options) {
   if (request.outputs.size() < 2) return refused("a split takes two parts or more");
-  if (std::set(request.outputs.begin(), request.outputs.end()).size() != request.outputs.size()) {
-    return refused("two parts have the same name: give each its own");
-  }
   if (!(request.place_begin >= 0 && request.place_begin <= request.place_end &&
         request.place_end <= 1)) {
     return refused("the place of an input is an interval within 0 and 1");
@@ -183,7 +201,9 @@ base::result<split_report> split_files(const std::vector<std::string>& inputs,
   try {
     split_request resolved = request;
     for (std::string& output : resolved.outputs) output = os::link_target(output);
-    return split_to(opened(inputs), resolved, options);
+    const std::vector<std::string> paths = opened(inputs);
+    if (auto r = check_names(paths, resolved); !r) return std::unexpected(r.error());
+    return split_to(paths, resolved, options);
   } catch (const std::exception& thrown) {
     return std::unexpected(sort::error_of(thrown));
   }

@@ -55,10 +55,11 @@ bool has_word(const std::string& text, std::string_view word) {
 base::result<void> make_group(system_changes& changes, const std::string& path) {
   if (auto noted = changes.note(change::group, path); !noted) return noted;
   std::error_code problem;
-  fs::create_directory(path, problem);
-  if (!problem) return {};
-  return std::unexpected(
-      base::system_error("cannot make the control group " + path, problem.value()));
+  if (fs::create_directory(path, problem)) return {};
+  // One that is there is another program's, and must not be ended with its processes.
+  if (auto forgotten = changes.forget_last(); !forgotten) return forgotten;
+  return std::unexpected(base::system_error("cannot make the control group " + path,
+                                            problem ? problem.value() : EEXIST));
 }
 
 }  // namespace
@@ -97,10 +98,9 @@ base::result<control_group> control_group::make(system_changes& changes) {
   }
   const std::string enabled = mounts->memory + "/cgroup.subtree_control";
   if (mounts->version == group_version::v2 && !has_word(read_text(enabled), "memory")) {
-    if (auto noted = changes.note(change::text, enabled + " -memory"); !noted) {
-      return std::unexpected(noted.error());
+    if (auto wrote = changes.write(enabled, "+memory", "-memory"); !wrote) {
+      return std::unexpected(wrote.error());
     }
-    if (auto wrote = write_text(enabled, "+memory"); !wrote) return std::unexpected(wrote.error());
   }
   control_group made(*mounts, fmt::format("{}{}", kGroupPrefix, ::getpid()));
   if (auto group = make_group(changes, made.folder_); !group) {
@@ -110,6 +110,9 @@ base::result<control_group> control_group::make(system_changes& changes) {
     if (auto group = make_group(changes, made.pressure_); !group) {
       return std::unexpected(group.error());
     }
+  }
+  if (made.version_ == group_version::v2 && !fs::exists(made.folder_ + "/memory.reclaim")) {
+    return std::unexpected(base::error{"control groups of version 2 need Linux 5.19 here"});
   }
   return made;
 }
@@ -171,10 +174,7 @@ base::result<void> control_group::allow_nodes(system_changes& changes,
                                               std::span<const unsigned> nodes) const {
   const std::string enabled = folder_.substr(0, folder_.rfind('/')) + "/cgroup.subtree_control";
   if (!has_word(read_text(enabled), "cpuset")) {
-    if (auto noted = changes.note(change::text, enabled + " -cpuset"); !noted) {
-      return std::unexpected(noted.error());
-    }
-    if (auto wrote = write_text(enabled, "+cpuset"); !wrote) return std::unexpected(wrote.error());
+    if (auto wrote = changes.write(enabled, "+cpuset", "-cpuset"); !wrote) return wrote;
   }
   return write_text(folder_ + "/cpuset.mems", fmt::format("{}", fmt::join(nodes, ",")));
 }

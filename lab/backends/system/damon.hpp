@@ -20,7 +20,7 @@ struct address_range {
   std::uint64_t begin, end;
 };
 
-/// What the monitor does with regions, each time when its samples are added up.
+/// An action of the monitor on regions, each time when its samples are added up.
 struct damon_scheme {
   const char* action;                ///< "pageout", "migrate_hot", "migrate_cold"
   std::optional<unsigned> target;    ///< the node to migrate to

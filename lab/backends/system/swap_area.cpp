@@ -23,7 +23,8 @@ base::result<void> swap_on(system_changes& changes, const os::file& space, std::
 
 base::result<void> swap_in_file(system_changes& changes, const std::string& folder,
                                 std::uint64_t bytes) {
-  const std::string path = fmt::format("{}/isotherm-swap-{}", folder, ::getpid());
+  // The run that mends what this one leaves may start in another folder.
+  const std::string path = fs::absolute(folder) / fmt::format("isotherm-swap-{}", ::getpid());
   if (auto noted = changes.note(change::file, path); !noted) return noted;
   const auto made = os::file::create(path);
   if (!made) return std::unexpected(made.error());
@@ -34,13 +35,8 @@ base::result<void> swap_in_file(system_changes& changes, const std::string& fold
   return swap_on(changes, *made, bytes);
 }
 
-/// Returns the number of a zram device that nobody uses; adds one where there is none.
-base::result<std::string> free_zram(system_changes& changes) {
-  for (int number = 0;; ++number) {
-    const std::string size = read_text(fmt::format("/sys/block/zram{}/disksize", number));
-    if (size.empty()) break;
-    if (size == "0") return std::to_string(number);
-  }
+/// Adds a zram device: one that is there may have settings of another program. Returns its number.
+base::result<std::string> add_zram(system_changes& changes) {
   const std::string added = read_text("/sys/class/zram-control/hot_add");
   if (added.empty()) {
     return std::unexpected(
@@ -53,11 +49,8 @@ base::result<std::string> free_zram(system_changes& changes) {
 }
 
 base::result<std::string> swap_in_zram(system_changes& changes, std::uint64_t bytes) {
-  const auto number = free_zram(changes);
+  const auto number = add_zram(changes);
   if (!number) return number;
-  if (auto noted = changes.note(change::zram, *number); !noted) {
-    return std::unexpected(noted.error());
-  }
   const std::string folder = "/sys/block/zram" + *number;
   if (auto sized = write_text(folder + "/disksize", std::to_string(bytes)); !sized) {
     return std::unexpected(sized.error());

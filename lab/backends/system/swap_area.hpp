@@ -9,7 +9,7 @@
 
 namespace isotherm::lab {
 
-/// Where anonymous pages go.
+/// The space to which anonymous pages go.
 enum class swap_place : unsigned char {
   file,   ///< a file, which the run makes
   zram,   ///< compressed memory, which the run makes

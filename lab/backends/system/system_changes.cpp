@@ -39,12 +39,11 @@ base::result<void> end_swap(const std::string& path) {
   return ended;
 }
 
-base::result<void> reset_zram(const std::string& number) {
-  return write_text("/sys/block/zram" + number + "/reset", "1");
-}
-
+/// A device that is gone, perhaps with its module, needs no removal.
 base::result<void> remove_zram(const std::string& number) {
-  return write_text("/sys/class/zram-control/hot_remove", number);
+  auto removed = write_text("/sys/class/zram-control/hot_remove", number);
+  if (!removed && (removed.error().code == ENODEV || removed.error().code == ENOENT)) return {};
+  return removed;
 }
 
 /// Ends the processes of the group, which are those of the run that made it.
@@ -57,7 +56,9 @@ base::result<void> remove_group(const std::string& path) {
     if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return {};
     problem = errno;
     std::istringstream processes(os::read_proc_file((path + "/cgroup.procs").c_str()));
-    for (int pid = 0; processes >> pid;) ::kill(pid, SIGKILL);
+    for (int pid = 0; processes >> pid;) {
+      if (pid > 0) ::kill(pid, SIGKILL);  // 0: it is of another container
+    }
     std::this_thread::sleep_for(kPause);
   }
   return std::unexpected(base::system_error("cannot remove the control group " + path, problem));
@@ -74,10 +75,9 @@ struct change_kind {
 };
 /// In the order of the enum.
 constexpr std::array kKinds{
-    change_kind{"file", remove_file},   change_kind{"swap", end_swap},
-    change_kind{"zram", reset_zram},    change_kind{"added_zram", remove_zram},
-    change_kind{"group", remove_group}, change_kind{"damon", end_damon},
-    change_kind{"text", write_back}};
+    change_kind{"file", remove_file},       change_kind{"swap", end_swap},
+    change_kind{"added_zram", remove_zram}, change_kind{"group", remove_group},
+    change_kind{"damon", end_damon},        change_kind{"text", write_back}};
 
 /// A line that is not understood is not of this program.
 base::result<void> undo(const std::string& line) {
@@ -128,7 +128,12 @@ base::result<system_changes> system_changes::open(const std::string& path,
   system_changes found(std::move(*list));
   found.noted_ = std::move(*left);
   mended.insert(mended.end(), found.noted_.begin(), found.noted_.end());
-  if (auto undone = found.undo_to(0); !undone) return std::unexpected(undone.error());
+  if (auto undone = found.undo_to(0); !undone) {
+    return std::unexpected(base::error{
+        fmt::format("{}; what a killed run left changed is listed in {}: undo it, remove that file",
+                    undone.error().message, path),
+        undone.error().code});
+  }
   return found;
 }
 
@@ -148,11 +153,22 @@ base::result<void> system_changes::note(change kind, const std::string& argument
   return save();
 }
 
+base::result<void> system_changes::forget_last() {
+  noted_.pop_back();
+  return save();
+}
+
 base::result<void> system_changes::write(const std::string& path, const std::string& text) {
-  if (auto noted = note(change::text, path + ' ' + chosen_of(read_text(path))); !noted) {
-    return noted;
-  }
-  return write_text(path, text);
+  return write(path, text, chosen_of(read_text(path)));
+}
+
+base::result<void> system_changes::write(const std::string& path, const std::string& text,
+                                         const std::string& undoing) {
+  if (auto noted = note(change::text, path + ' ' + undoing); !noted) return noted;
+  auto written = write_text(path, text);
+  if (written) return written;
+  auto forgotten = forget_last();
+  return forgotten ? written : forgotten;
 }
 
 base::result<void> system_changes::undo_to(std::size_t count) {

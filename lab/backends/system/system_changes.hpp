@@ -24,7 +24,6 @@ inline constexpr const char* kGroupPrefix = "isotherm-bench-";
 enum class change : unsigned char {
   file,        ///< a file was made at this path
   swap,        ///< the swap space at this path is in use
-  zram,        ///< the zram device of this number was given a size
   added_zram,  ///< the zram device of this number was added
   group,       ///< a control group was made at this path
   damon,       ///< monitors of DAMON run, whose files are below this folder
@@ -50,6 +49,11 @@ class system_changes {
   /// Writes `text` to a file of /proc or /sys whose text, one line, is written back when this is
   /// undone; of a choice ("always [madvise] never") the chosen word is.
   base::result<void> write(const std::string& path, const std::string& text);
+  /// Writes `text` to a file of which undoing is to write `undoing`.
+  base::result<void> write(const std::string& path, const std::string& text,
+                           const std::string& undoing);
+  /// Takes back the note of the change noted last, which was refused by the system.
+  base::result<void> forget_last();
 
   /// Returns the number of changes that are noted.
   std::size_t count() const noexcept { return noted_.size(); }

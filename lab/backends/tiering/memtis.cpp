@@ -60,6 +60,9 @@ class memtis final : public balancing {
   memtis() : balancing(balancing_mode::all_nodes, demotion::off) {}
 
   base::result<void> start(backed_run& run) override {
+    if (run.stores.size() > 1) {
+      return std::unexpected(base::error{"memtis moves the pages of one store: name one"});
+    }
     auto trace = fault_trace::start(run.changes, run.stores);
     if (!trace) return std::unexpected(trace.error());
     trace_.emplace(std::move(*trace));

@@ -30,7 +30,7 @@ TIERED = ['autonuma', 'tpp', 'memtis', 'damon-tiers']
 SWAPPING = ['cgroup', 'kswapd', 'tmo', 'damon']
 MODULES = ('lz4_compress', 'lz4hc_compress', 'zsmalloc', 'zram')
 GENERATIONS = {'mglru': 'y', 'lru': 'n'}  # of /sys/kernel/mm/lru_gen/enabled
-# As many requests a second as emulated processors serve beside the kernel's own work. A tenth of
+# The rate is what emulated processors serve beside the kernel's own work. A tenth of
 # the records takes 95% of them.
 LOAD = {'--store': 'masstree:b', '--keys': '40000', '--rate': '4000', '--swap': 'zram',
         '--memory': '35', '--distribution': 'hotspot', '--hotspot-keys': '0.1',

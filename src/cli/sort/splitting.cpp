@@ -11,6 +11,8 @@
 namespace isotherm::cli {
 namespace {
 
+constexpr unsigned kMostParts = 1 << 16;
+
 /// Returns the names of the parts: numbers of one width, so that the shell's order of `name.*` is
 /// theirs.
 std::vector<std::string> part_names(const std::string& name, unsigned parts) {
@@ -27,7 +29,7 @@ void add_splitting(command c, splitting& s) {
       c.add("--split", s.parts,
             "do not sort: write each record to one of N files, -o NAME.0 and so on, by ranges of "
             "keys; sorted apart and put together they are the sorted input",
-            2U)
+            2U, kMostParts)
           .value_name("N")
           .hide_default();
   c.add("--boundaries", s.boundaries,

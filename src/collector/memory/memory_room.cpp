@@ -53,6 +53,10 @@ memory_room read_memory_room(std::uint64_t asked_bytes) {
 
 base::result<void> check_on_this_machine(const options& chosen) {
   if (auto valid = check(chosen); !valid) return valid;
+  if (chosen.cold_device && !heap::cold_is_direct()) {
+    return std::unexpected(base::error{
+        "a profile of COLD's device needs COLD on a memory node or behind DAX (node:N, dax:PATH)"});
+  }
   if (chosen.memory_target_bytes == 0 || !holds_a_target(chosen)) return {};
   if (heap::cold_can_leave_dram()) return {};
   return std::unexpected(

@@ -6,11 +6,12 @@ namespace isotherm::collector {
 
 namespace {
 
-/// Of their bandwidth, what reads may lose to writes.
+/// Share of their bandwidth that reads may lose to writes.
 constexpr double kReadsLose = 1.0 / 20;
-/// Of the device's time, what writes take at most.
+/// Largest share of the device's time for writes.
 constexpr double kMostOfTime = 0.5;
-/// From this share of the reads' bandwidth on, which one writer takes, they are kept apart.
+/// Reads and writes are kept apart where one writer takes at least this share of the reads'
+/// bandwidth.
 constexpr double kInterferes = 0.1;
 
 /// Returns the share of their bandwidth that reads lose while one writer writes.

@@ -4,7 +4,7 @@
 //
 // A move to COLD writes the object; its return reads it. Writers slow the readers of the device by
 // its interference, so that they get a share of its time in which reads lose a twentieth of theirs.
-// That share of the write bandwidth is the budget. An object pays for its write when it is expected
+// The budget is that share of the write bandwidth. An object pays for its write when it is expected
 // to stay for as long as the device takes, within the budget, to write and read anew all that COLD
 // holds: objects that stay for so long could take turns for ever.
 #pragma once

@@ -19,7 +19,7 @@ struct migration_limits {
   /// A batch ends with the object that reaches it, each counted with kMoveCostBytes more.
   std::uint64_t batch_bytes;
   sync::patience epoch;  ///< for the scopes that an epoch has to wait for
-  /// What may be written to COLD, of the collector; null: all.
+  /// Budget of writes to COLD, owned by the collector; null: no limit.
   write_allowance* cold_writes = nullptr;
 };
 

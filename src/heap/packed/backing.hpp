@@ -43,8 +43,8 @@ class backing {
 
   /// Lays itself over a reserved range. Once, before any other call.
   virtual base::result<void> map(std::byte* begin, std::size_t bytes);
-  /// Makes pages usable, zeroed; room on a disk is taken first, which takes as long as the disk
-  /// does. Any thread.
+  /// Makes pages usable; their content is zeros, or on a DAX device what was there. Room on a disk
+  /// is taken first, which takes as long as the disk does. Any thread.
   virtual base::result<void> take(std::size_t offset, std::size_t bytes);
   /// Gives pages, and their room on a disk, back. Any thread.
   virtual void give_back(std::size_t offset, std::size_t bytes) const noexcept = 0;

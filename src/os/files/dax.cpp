@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -53,6 +54,10 @@ base::result<dax> open_device(const std::string& path, dev_t device, std::uint64
   }
   if (bytes < least_bytes) return refusal(lacks_room(path, "", bytes, least_bytes), ENOSPC);
   auto opened = file::for_mapping(path);
+  if (opened && ::flock(opened->descriptor(), LOCK_EX | LOCK_NB) != 0) {
+    return refusal("'" + path + "' is in use by another process as its COLD: name another device",
+                   errno);
+  }
   if (opened) return dax{.memory = std::move(*opened), .bytes = bytes};
   const int code = opened.error().code;
   if (code == EACCES || code == EPERM) return refuse_access(path, code);

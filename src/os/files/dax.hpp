@@ -10,7 +10,7 @@
 
 namespace isotherm::os {
 
-/// What a mapping of `memory` gives: bytes of the device itself.
+/// A device or file whose mapping gives the bytes of the device itself.
 struct dax {
   file memory;              ///< for map_over()
   std::uint64_t bytes = 0;  ///< of a device its size; of a file 0, as it grows (take_space())

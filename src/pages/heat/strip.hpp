@@ -35,7 +35,7 @@ struct heat_strip {
   std::vector<heat_cell> cells;  ///< ascending by label and address; none holds nothing
 };
 
-/// Of a page that was used: whether it is in DRAM at the end of the window.
+/// Whether a page that was used is in DRAM at the end of the window.
 enum class page_state : unsigned char { held, given_back };
 
 /// Makes a window's strip. The image outlives it.

@@ -1,7 +1,7 @@
 // The library that an observed program loads before its others (LD_PRELOAD): it passes each
 // allocation on to the allocator behind it, glibc's or another, and tells the plugin inside QEMU of
-// it. A shared object of its own, which links no library of Isotherm or of C++. Where no plugin
-// answers, as in programs that the observed one starts, it only passes on.
+// it. A shared object of its own, which links no library of Isotherm or of C++. It only passes
+// calls on where no plugin answers, as in programs that the observed one starts.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -100,7 +100,7 @@ bool tells_usable_size() noexcept {
   return known.load_relaxed() == 1;
 }
 
-/// Where the return address of the function lies into which this is inlined.
+/// Returns the address of the stack slot that holds the return address of the calling function.
 [[gnu::always_inline]] inline std::uint64_t return_place() noexcept {
   return reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) + sizeof(void*);
 }
@@ -150,8 +150,10 @@ ISOTHERM_TRACED void* realloc(void* old, std::size_t bytes) noexcept {
 
 ISOTHERM_TRACED void* reallocarray(void* old, std::size_t count, std::size_t bytes) noexcept {
   static constinit next<void*(void*, std::size_t, std::size_t)> next_reallocarray("reallocarray");
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all)) all = SIZE_MAX;  // it is refused; `old` stays
   gone(old);
-  return reallocated(old, next_reallocarray(old, count, bytes), count * bytes, return_place());
+  return reallocated(old, next_reallocarray(old, count, bytes), all, return_place());
 }
 
 ISOTHERM_TRACED void free(void* object) noexcept {

@@ -75,6 +75,7 @@ std::optional<std::string> output_of(std::vector<std::string> words) {
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, ends->writing.descriptor(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  ::fcntl(ends->writing.descriptor(), F_SETFL, 0);  // a full pipe makes the program wait
   pid_t child = 0;
   const int problem =
       posix_spawnp(&child, pointers.front(), &files, nullptr, pointers.data(), environ);

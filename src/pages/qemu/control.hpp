@@ -19,8 +19,8 @@ inline constexpr unsigned kCounters = 256;
 inline constexpr unsigned kRegionsMost = 1 << 16;
 inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-/// A name that the program has given to memory of its own, by prctl(PR_SET_VMA). Empty: none from
-/// then on.
+/// A name that the program has given to memory of its own, by prctl(PR_SET_VMA). An empty text
+/// takes the name away.
 struct control_name {
   std::uint64_t begin, end;
   char text[80];  ///< ends by a zero

@@ -204,7 +204,7 @@ void on_allocation(unsigned vcpu, allocation_message message, std::uint64_t addr
                    std::uint64_t asked, std::uint64_t usable, std::uint64_t place) noexcept {
   if (message == allocation_message::attach) {
     const std::uint32_t answer = 1;
-    std::memcpy(const_cast<void*>(at(address)), &answer, sizeof answer);
+    if (!write_whole(address, &answer, sizeof answer)) return;
     allocations->attached.store_release(1);
     return;
   }
@@ -235,7 +235,9 @@ void on_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::uint64_t
   shared->acknowledged.store_release(kStarting);
   enter(kExecuting);
   const bool is_detached = shared->detached.load_acquire() != 0;
-  if (number == kExecve && !is_detached) follow(*shared, tool, shared->executed, a2, a3);
+  const bool is_whole = std::strlen(shared->executed) + 1 < sizeof shared->executed;
+  if (number == kExecve && !is_detached && is_whole)
+    follow(*shared, tool, shared->executed, a2, a3);
 }
 
 void on_return(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::int64_t returned) {

@@ -1,5 +1,5 @@
-// Reads of the observed program's memory inside QEMU: any address is allowed, also one that the
-// program has made up, since the kernel copies.
+// Reads and writes of the observed program's memory inside QEMU: any address is allowed, also one
+// that the program has made up, since the kernel copies.
 #pragma once
 
 #include <sys/uio.h>
@@ -35,6 +35,13 @@ inline std::size_t copy_some(std::uint64_t address, void* to, std::size_t bytes)
 /// Copies `bytes` bytes at `address`; returns false where the program has not all of them.
 inline bool copy_whole(std::uint64_t address, void* to, std::size_t bytes) noexcept {
   return copy_some(address, to, bytes) == bytes;
+}
+
+/// Writes `bytes` bytes to `address`; returns false where the program may not write to all of them.
+inline bool write_whole(std::uint64_t address, const void* from, std::size_t bytes) noexcept {
+  const iovec source{const_cast<void*>(from), bytes};
+  const iovec target{reinterpret_cast<void*>(base_of_program() + address), bytes};
+  return ::process_vm_writev(::getpid(), &source, 1, &target, 1, 0) == ssize_t(bytes);
 }
 
 /// Copies the text at `address` until its zero, or as much of it as `to` and the program's memory

@@ -69,6 +69,12 @@ const os::file& destination::handle() const noexcept {
 }
 
 base::result<void> destination::finish(job& j) {
+  if (auto r = prepare(j); !r || !file_) return r;
+  if (auto r = j.status(); !r) return r;
+  return publish(j);
+}
+
+base::result<void> destination::prepare(job& j) {
   auto poured = [&]() -> base::result<void> {
     if (!waiting_) return {};
     return os::pour(waiting_, packer_ ? packer_->entrance() : *stream_);
@@ -78,8 +84,11 @@ base::result<void> destination::finish(job& j) {
     if (auto r = packer_->finish(); !r) return r;
   }
   if (!poured || !file_) return poured;
-  if (auto r = j.options.durable ? sync(j, *file_) : base::result<void>{}; !r) return r;
-  if (auto r = j.status(); !r) return r;
+  return j.options.durable ? sync(j, *file_) : base::result<void>{};
+}
+
+base::result<void> destination::publish(job& j) {
+  if (!file_) return {};
   if (auto r = file_->publish(j.options.stop); !r || !j.options.durable) return r;
   const stage_timer timer(j, sort_stage::sync);
   return file_->sync_name();

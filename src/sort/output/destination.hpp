@@ -32,6 +32,10 @@ class destination {
   base::result<void> explain(base::result<void> state);
   /// Waits until all bytes are where they belong, and on the device with the option `durable`.
   base::result<void> finish(job& j);
+  /// The first part of finish(): afterwards only the name is missing, where there is one.
+  base::result<void> prepare(job& j);
+  /// The second part: gives a file its name.
+  base::result<void> publish(job& j);
   /// Bytes of the output, after finish(); 0: as many as were written to handle().
   std::uint64_t packed_bytes() const noexcept { return packer_ ? packer_->bytes() : 0; }
 

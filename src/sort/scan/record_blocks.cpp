@@ -43,7 +43,7 @@ std::uint64_t record_blocks::end_of_block(std::vector<std::byte>& room) {
   const std::uint64_t wanted = std::min(usual_bytes_, ctx_.input.size() - at_);
   if (ctx_.job.options.csv || ctx_.job.options.format == record_format::klv) return end_in(room);
   if (ctx_.job.options.format == record_format::lines) {
-    return behind_line(ctx_, at_ + wanted - 1, most_bytes_, at_);
+    return behind_line(ctx_, at_ + wanted - 1, most_bytes_).value_or(at_);
   }
   const std::uint64_t record = ctx_.layout.record_bytes();
   return at_ + std::max<std::uint64_t>(1, wanted / record) * record;
@@ -100,13 +100,13 @@ bool record_blocks::read(std::vector<std::byte>& room, std::uint64_t offset, std
   return ctx_.job.keep(ctx_.input.handle().read(std::span(room).first(bytes), offset));
 }
 
-std::uint64_t behind_line(const context& ctx, std::uint64_t from, std::uint64_t most_bytes,
-                          std::uint64_t giving_up) {
+std::optional<std::uint64_t> behind_line(const context& ctx, std::uint64_t from,
+                                         std::uint64_t most_bytes) {
   std::array<std::byte, 4096> piece;
   for (std::uint64_t at = from; at < ctx.input.size(); at += piece.size()) {
-    if (at - from > most_bytes || ctx.job.stopped()) return giving_up;
+    if (at - from > most_bytes || ctx.job.stopped()) return std::nullopt;
     const std::size_t n = std::min<std::uint64_t>(piece.size(), ctx.input.size() - at);
-    if (!ctx.job.keep(ctx.input.handle().read(std::span(piece).first(n), at))) return giving_up;
+    if (!ctx.job.keep(ctx.input.handle().read(std::span(piece).first(n), at))) return std::nullopt;
     const void* found = std::memchr(piece.data(), ctx.job.options.line_end, n);
     if (found == nullptr) continue;
     return at + static_cast<std::uint64_t>(static_cast<const std::byte*>(found) - piece.data()) + 1;

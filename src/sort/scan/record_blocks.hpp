@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,12 +14,16 @@ namespace isotherm::sort {
 
 class record_blocks {
  public:
+  /// The most bytes of a block: sizes of records in memory have 32 bits (record_in_memory.hpp).
+  static constexpr std::uint64_t kLongestRecord = std::uint64_t{1} << 31;
+
   /// Prepares to read `ctx`'s input in blocks of about `usual_bytes`. A record longer than that
-  /// has a larger block; one longer than `most_bytes` ends the reading.
+  /// has a larger block; one longer than `most_bytes` (at most kLongestRecord) ends
+  /// the reading.
   record_blocks(const context& ctx, std::uint64_t usual_bytes, std::uint64_t most_bytes)
       : ctx_(ctx),
         usual_bytes_(usual_bytes),
-        most_bytes_(std::max(usual_bytes, most_bytes)),
+        most_bytes_(std::clamp(most_bytes, usual_bytes, kLongestRecord)),
         at_(ctx.plan.header_bytes) {}
 
   struct block {
@@ -50,10 +55,10 @@ class record_blocks {
   bool gave_up_ = false;
 };
 
-/// Returns the offset behind the first line of the input that ends at `from` or behind it:
-/// `giving_up` if it is longer than `most_bytes`, and after an error, which becomes the job's.
-/// Requires: the input holds lines.
-std::uint64_t behind_line(const context& ctx, std::uint64_t from, std::uint64_t most_bytes,
-                          std::uint64_t giving_up);
+/// Returns the offset behind the first line of the input that ends at `from` or behind it; nothing
+/// if none ends within `most_bytes`, and after an error, which becomes the job's. Requires: the
+/// input holds lines.
+std::optional<std::uint64_t> behind_line(const context& ctx, std::uint64_t from,
+                                         std::uint64_t most_bytes);
 
 }  // namespace isotherm::sort

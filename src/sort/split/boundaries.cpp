@@ -21,7 +21,8 @@ std::uint64_t boundaries::part_of(const record_in_memory& r, double place) const
     return compare_records(layout_, b, r) < 0;
   });
   const auto equal = static_cast<std::uint64_t>(behind - first);
-  return part - equal + 1 + static_cast<std::uint64_t>(place * static_cast<double>(equal));
+  const auto share = static_cast<std::uint64_t>(place * static_cast<double>(equal));
+  return part - equal + 1 + std::min(share, equal - 1);
 }
 
 std::uint64_t boundaries::out_of_order() const noexcept {

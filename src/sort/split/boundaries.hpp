@@ -20,9 +20,8 @@ class boundaries {
   /// about as many of its records. None from an empty sample: there is nothing to divide.
   boundaries(const record_layout& layout, record_copies&& sample, std::uint64_t parts);
 
-  /// Returns the part of `r`, from 0. Where two boundaries or more are equal, the records that are
-  /// equal to them are shared out to the parts that begin with them, by their `place`, from 0 to 1
-  /// (excluded), in all of the input.
+  /// Returns the part of `r`, from 0. Records that are equal to two boundaries or more are shared
+  /// out to the parts that begin with these, by their `place`, from 0 to 1, in all of the input.
   std::uint64_t part_of(const record_in_memory& r, double place) const noexcept;
   /// The number, from 1, of the first boundary that comes before its predecessor; 0: none does.
   std::uint64_t out_of_order() const noexcept;

@@ -65,7 +65,12 @@ void part_files::leave() {
 
 base::result<void> part_files::finish(job& j) {
   for (part& each : parts_) {
-    if (auto r = each.file.finish(j); !r) return r;
+    if (auto r = each.file.prepare(j); !r) return r;
+  }
+  // From here on an interrupt comes too late: some parts would have new names, and some not.
+  if (auto r = j.status(); !r) return r;
+  for (part& each : parts_) {
+    if (auto r = each.file.publish(j); !r) return r;
   }
   return {};
 }

@@ -76,10 +76,36 @@ class collector {
 };
 
 /// Returns the place of the i-th of `n` records in `all`: they cut it into n + 1 even pieces, so
-/// that a sample of what is in order already is its quantiles. Each place is another one if n <=
-/// all.
+/// that a sample of what is in order already is its quantiles. The places differ if n <= all.
 std::uint64_t even_place(std::uint64_t all, std::uint64_t n, std::uint64_t i) {
   return static_cast<std::uint64_t>(static_cast<__uint128_t>(all) * (i + 1) / (n + 1));
+}
+
+/// Adds the lines behind even places of the input.
+void add_lines(const context& ctx, std::uint64_t wanted, std::uint64_t room_bytes, collector& to) {
+  const std::uint64_t begin = ctx.plan.header_bytes;
+  const std::uint64_t bytes = ctx.input.size() - begin;
+  const std::uint64_t n = std::min(bytes, wanted);
+  std::uint64_t line = 0;  // begin and end of the last line that was found
+  std::uint64_t end = 0;
+  const auto behind = [&](std::uint64_t from) {
+    const auto found = behind_line(ctx, from, room_bytes);
+    if (!found && !ctx.job.stopped()) {
+      ctx.job.fail({fmt::format("the line at byte {} is longer than {} MiB: give more --memory",
+                                from, room_bytes >> 20),
+                    0});
+    }
+    return found.value_or(ctx.input.size());
+  };
+  for (std::uint64_t i = 0; i < n && !ctx.job.stopped(); ++i) {
+    const std::uint64_t place = begin + even_place(bytes, n, i);
+    if (end != 0 && place <= line) continue;  // in the long line in front of it
+    line = place == begin ? begin : behind(place - 1);
+    if (line == ctx.input.size()) return;
+    if (line < end) continue;
+    end = behind(line);
+    if (!ctx.job.stopped()) to.read(line, end);
+  }
 }
 
 }  // namespace
@@ -97,18 +123,7 @@ record_copies sample_of(const context& ctx, std::uint64_t wanted, std::uint64_t 
       to.read(number * record, (number + 1) * record);
     }
   } else if (o.format == record_format::lines && !o.csv) {
-    const std::uint64_t n = std::min(bytes, wanted);
-    std::uint64_t line = 0;  // begin and end of the last line that was found
-    std::uint64_t end = 0;
-    for (std::uint64_t i = 0; i < n && !ctx.job.stopped(); ++i) {
-      const std::uint64_t place = begin + even_place(bytes, n, i);
-      if (end != 0 && place <= line) continue;  // in the long line in front of it
-      line = place == begin ? begin : behind_line(ctx, place - 1, room_bytes, ctx.input.size());
-      if (line == ctx.input.size()) break;
-      if (line < end) continue;
-      end = behind_line(ctx, line, room_bytes, ctx.input.size());
-      to.read(line, end);
-    }
+    add_lines(ctx, wanted, room_bytes, to);
   } else {
     std::uint64_t i = 0;
     to.walk([&](const record_in_memory& r, std::uint64_t offset) {

@@ -25,10 +25,10 @@ class record_copies {
   std::uint64_t bytes_ = 0;  // of memory_
 };
 
-/// Returns `wanted` records from even places of the input, in order; all, if there are no more.
-/// Lines are those behind even bytes, so that
-/// lines behind long ones are chosen more often. Errors,
-/// also a sample of more than `room_bytes` and a record that is cut, become the job's.
+/// Returns `wanted` records from even places of the input, in order; all, if there are no more. A
+/// sample of lines takes those behind even bytes: never the first of more than one, and rather such
+/// as follow long ones. Errors, also a sample of more than `room_bytes` and a record that is cut,
+/// become the job's.
 record_copies sample_of(const context& ctx, std::uint64_t wanted, std::uint64_t room_bytes);
 
 /// Returns all records of the input, in its order. Errors as those of sample_of().

@@ -48,7 +48,7 @@ TEST_F(Numa, PagesAreMadeOnTheNode) {
   EXPECT_EQ(memory_[0], std::byte{7}) << "pages that are present stay as they are";
 }
 
-// As a full node is met: its policy prefers it, and pages of other nodes come.
+// A full node is met in this way: its policy prefers it, and pages of other nodes come.
 TEST_F(Numa, PagesOfAnotherNodeAreFound) {
   const auto made = populate_on_node(memory_, kBytes, 1);
   ASSERT_FALSE(made);

@@ -216,6 +216,12 @@ TEST(Split, EqualRecordsAreSharedOutAmongEqualBoundaries) {
   ASSERT_TRUE(second);
   EXPECT_EQ(second->parts[1].records, 0u);
   EXPECT_NEAR(second->parts[2].records, 13'333, 2);
+  const auto last = split_files(
+      {dir.file("in")},
+      {.outputs = names(dir, 4), .boundaries = dir.file("at"), .place_begin = 1, .place_end = 1},
+      o);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->parts[3].records, 40'000u);
 }
 
 TEST(Split, APartBeginsWithItsBoundary) {
@@ -283,7 +289,11 @@ TEST(Split, RefusesWhatCannotSucceed) {
   store(dir.file("in"), "a\nb\nc\n");
   store(dir.file("at"), "c\nb\n");
   expect_refused(dir, o, {.outputs = names(dir, 1)}, "two parts or more");
-  expect_refused(dir, o, {.outputs = {dir.file("x"), dir.file("x")}}, "the same name");
+  expect_refused(dir, o, {.outputs = {dir.file("x"), dir.path() + "/./x"}},
+                 "two parts have the name");
+  expect_refused(dir, o, {.outputs = {dir.file("x"), dir.file("in")}}, "would replace a file");
+  expect_refused(dir, o, {.outputs = {dir.file("x"), dir.file("at")}, .boundaries = dir.file("at")},
+                 "would replace a file");
   expect_refused(dir, o, {.outputs = names(dir, 3), .boundaries = dir.file("at")},
                  "boundary 2 comes before");
   expect_refused(dir, o, {.outputs = names(dir, 4), .boundaries = dir.file("at")},
