@@ -14,13 +14,14 @@ import typing
 from . import device
 from ._by import By
 from ._error import Error
-from ._files import check, count, index_map, plan, sort_bytes, sort_file, top_k
-from ._native import Disorder, IndexMap, Prediction, Report, Stage
-from ._options import Options, Order, Path, Progress, checked
+from ._files import (check, count, index_map, plan, sample, sort_bytes, sort_file, split_file,
+                     top_k)
+from ._native import Disorder, IndexMap, Prediction, Report, SplitPart, SplitReport, Stage
+from ._options import Division, Options, Order, Path, Progress, checked
 
-__all__ = ['By', 'Disorder', 'Error', 'IndexMap', 'Options', 'Order', 'Prediction', 'Progress',
-           'Report', 'Stage', 'check', 'count', 'device', 'index_map', 'plan', 'sort', 'sort_file',
-           'sort_table', 'top_k']
+__all__ = ['By', 'Disorder', 'Division', 'Error', 'IndexMap', 'Options', 'Order', 'Prediction',
+           'Progress', 'Report', 'SplitPart', 'SplitReport', 'Stage', 'check', 'count', 'device',
+           'index_map', 'plan', 'sample', 'sort', 'sort_file', 'sort_table', 'split_file', 'top_k']
 
 if typing.TYPE_CHECKING:
     import numpy

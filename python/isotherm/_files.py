@@ -7,7 +7,7 @@ import typing
 from collections.abc import Iterable
 
 from . import _native
-from ._options import Options, Order, Path, Progress, checked
+from ._options import Division, Options, Order, Path, Progress, checked
 
 if typing.TYPE_CHECKING:
     from typing_extensions import Buffer, Unpack
@@ -24,9 +24,44 @@ def sort_file(inputs: Path | Iterable[Path], output: Path, *, progress: Progress
     The GIL is released meanwhile. `progress` is called by this thread, some times a second; an
     exception there ends the sort, as a KeyboardInterrupt does, and nothing is left behind.
     """
-    paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    return _native.sort_files([os.fsdecode(path) for path in paths], os.fsdecode(output),
-                              checked(options, Options), progress)
+    return _native.sort_files(names(inputs), os.fsdecode(output), checked(options, Options),
+                              progress)
+
+
+def split_file(inputs: Path | Iterable[Path], outputs: Iterable[Path],
+               boundaries: Path | None = None, place: tuple[float, float] = (0, 1), *,
+               progress: Progress | None = None,
+               **options: Unpack[Division]) -> _native.SplitReport:
+    """Writes each record to the one of `outputs`, two files or more, in whose range of keys it
+    lies. Sorted apart by the same options and put together, the parts are the sorted input.
+
+        isotherm.split_file('in.csv', ['low', 'high'], separator=',', key='2,2n')
+
+    `boundaries` is a file of the records that begin all parts but the first, in order; without it a
+    sample of the input chooses them. Boundaries that are equal share out the records equal to them,
+    earlier ones first: `place` is where the input begins and ends, from 0 to 1, in all that is
+    divided by the same boundaries. The GIL, `progress` and interrupts are as in sort_file().
+    """
+    return _native.split_files(names(inputs), names(outputs), os.fsdecode(boundaries or ''), place,
+                               checked(options, Division), progress)
+
+
+def sample(inputs: Path | Iterable[Path], output: Path, records: int, *,
+           progress: Progress | None = None, **options: Unpack[Division]) -> int:
+    """Writes `records` records from even places of the input to `output`, sorted; all, if there are
+    no more; of lines those behind even bytes, which may be fewer. Returns how many. A sample of a
+    sorted one has its quantiles: boundaries of split_file().
+
+        isotherm.sample('in.csv', 'sample', 15_000, separator=',', key='2,2n')
+        isotherm.sample('sample', 'boundaries', 15, separator=',', key='2,2n')
+    """
+    return _native.sample_files(names(inputs), os.fsdecode(output), records,
+                                checked(options, Division), progress)
+
+
+def names(paths: Path | Iterable[Path]) -> list[str]:
+    each = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    return [os.fsdecode(path) for path in each]
 
 
 def sort_bytes(data: Buffer, progress: Progress | None, **options: Unpack[Order]) -> bytes:

@@ -44,19 +44,28 @@ class Order(typing.TypedDict, total=False):
     sort_threads: int
 
 
-class Options(Order, total=False):
-    """All options of sort_file() and plan()."""
+class Division(Order, total=False):
+    """All options of split_file() and sample()."""
 
     header: int
     """Number of first lines that stay in front."""
+    tmp: Path
+    """Directory of temporary files; without it, the output's."""
+    unpack: bool
+    """Decompress compressed inputs (True)."""
+    fsync: bool
+    """Wait until the output is on the disk (True)."""
+
+
+class Options(Division, total=False):
+    """All options of sort_file() and plan()."""
+
     unique: bool
     """Write only the first of records with equal keys."""
     count: bool
     """Write each key once, with the number of its records."""
     top: int
     """Write the first records of the order only, so many."""
-    tmp: Path
-    """Directory of temporary files; without it, the output's."""
     device: Path
     """An emulated device ('emu:pmem'), or a file with a profile of device.probe()."""
     algorithm: str
@@ -65,11 +74,7 @@ class Options(Order, total=False):
     """Whether temporary runs are compressed: 'auto', 'on' or 'off'."""
     pack: str
     """Compression of the output: 'auto' (by its suffix), 'none', 'gzip', 'zstd' or 'lz4'."""
-    unpack: bool
-    """Decompress compressed inputs (True)."""
     write_threads: int
-    fsync: bool
-    """Wait until the output is on the disk (True)."""
     verify: bool
     """Read the output again: order, count and checksum."""
 

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 #include <isotherm/index_map.hpp>
 #include <isotherm/sort.hpp>
+#include <isotherm/split.hpp>
 
 #include <fmt/format.h>
 
@@ -222,6 +223,47 @@ void add_files(nb::module_& m) {
         "Returns the bytes that a number, or a text as '500mb', says.");
 }
 
+void add_splits(nb::module_& m) {
+  nb::class_<split_part>(m, "SplitPart", "A file that a split has made.")
+      .def_ro("path", &split_part::path)
+      .def_ro("records", &split_part::records)
+      .def_ro("bytes", &split_part::bytes, "The header included.");
+  nb::class_<split_report>(m, "SplitReport", "What a split did.")
+      .def_ro("records", &split_report::records)
+      .def_ro("input_bytes", &split_report::input_bytes)
+      .def_ro("seconds", &split_report::seconds)
+      .def_ro("parts", &split_report::parts)
+      .def("__repr__", [](const split_report& r) {
+        return fmt::format("<SplitReport: {} records in {} parts in {:.3f} s>", r.records,
+                           r.parts.size(), r.seconds);
+      });
+  m.def(
+      "split_files",
+      [](const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+         const std::string& boundaries, const std::pair<double, double>& place,
+         const nb::dict& options, nb::object progress) {
+        watched_call call(std::move(progress));
+        sort_options o = options_of(options);
+        call.watch(o);
+        const split_request asked{.outputs = outputs,
+                                  .boundaries = boundaries,
+                                  .place_begin = place.first,
+                                  .place_end = place.second};
+        return call.run<split_report>([&] { return split_files(inputs, asked, o); });
+      },
+      "inputs"_a, "outputs"_a, "boundaries"_a, "place"_a, "options"_a, "progress"_a.none());
+  m.def(
+      "sample_files",
+      [](const std::vector<std::string>& inputs, const std::string& output, std::uint64_t records,
+         const nb::dict& options, nb::object progress) {
+        watched_call call(std::move(progress));
+        sort_options o = options_of(options);
+        call.watch(o);
+        return call.run<std::uint64_t>([&] { return sample_files(inputs, output, records, o); });
+      },
+      "inputs"_a, "output"_a, "records"_a, "options"_a, "progress"_a.none());
+}
+
 void add_map(nb::module_& m) {
   nb::class_<map_object>(
       m, "IndexMap",
@@ -346,6 +388,7 @@ NB_MODULE(_native, m) {
       nullptr);
   add_reports(m);
   add_files(m);
+  add_splits(m);
   add_map(m);
   add_columns(m);
   add_arrays(m);

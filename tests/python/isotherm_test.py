@@ -100,6 +100,59 @@ class Files(Folder):
         self.assertEqual(self.left(), ['in'])
 
 
+class Division(Folder):
+    def test_parts_by_a_sample(self):
+        lines = [b'%d,%d\n' % (i, i * 7919 % 10007) for i in range(10_000)]
+        source = self.file('in', b'head\n' + b''.join(lines))
+        outputs = [self.file(f'part{i}') for i in range(3)]
+        report = isotherm.split_file(source, outputs, separator=',', key='2,2n', header=1)
+        self.assertEqual((report.records, report.input_bytes), (10_000, source.stat().st_size))
+        whole = []
+        for part, path in zip(report.parts, outputs, strict=True):
+            head, *rows = path.read_bytes().splitlines(keepends=True)
+            self.assertEqual((head, part.path), (b'head\n', str(path)))
+            self.assertEqual((part.records, part.bytes), (len(rows), path.stat().st_size))
+            whole += sorted(rows, key=lambda row: int(row.split(b',')[1]))
+        self.assertEqual(whole, sorted(lines, key=lambda row: int(row.split(b',')[1])))
+        self.assertIn('10000 records in 3 parts', repr(report))
+
+    def test_equal_boundaries_share_by_the_place(self):
+        source = self.file('in', b'b\n' * 100)
+        between = self.file('between', b'b\nb\n')
+        outputs = [self.file(f'part{i}') for i in range(3)]
+        for place, shares in ((0, 1), [0, 50, 50]), ((0, 0.5), [0, 100, 0]), (
+                (0.5, 1), [0, 0, 100]):
+            report = isotherm.split_file(source, outputs, between, place)
+            self.assertEqual([part.records for part in report.parts], shares)
+
+    def test_a_sample_of_a_sample_has_its_quantiles(self):
+        sources = [self.file('in1', b''.join(b'%04d\n' % i for i in range(0, 1000))),
+                   self.file('in2', b''.join(b'%04d\n' % i for i in range(1000, 2000)))]
+        self.assertEqual(isotherm.sample(sources, self.file('sample'), 200), 200)
+        self.assertEqual(isotherm.sample(self.file('sample'), self.file('between'), 3), 3)
+        for at, line in zip((500, 1000, 1500), self.file('between').read_bytes().split()):
+            self.assertLess(abs(int(line) - at), 20)
+
+    def test_what_does_not_fit_is_refused(self):
+        source = self.file('in', b'b\na\n')
+        for error, words, call in (
+                (isotherm.Error, 'two parts or more', lambda: isotherm.split_file(source, ['x'])),
+                (isotherm.Error, 'same name', lambda: isotherm.split_file(source, ['x', 'x'])),
+                (isotherm.Error, 'takes one record', lambda: isotherm.sample(source, 'x', 0)),
+                (isotherm.Error, 'within 0 and 1', lambda: isotherm.split_file(
+                    source, ['x', 'y'], place=(1, 2))),
+                (TypeError, 'unique', lambda: isotherm.sample(source, 'x', 1, unique=True))):
+            with self.subTest(words), self.assertRaisesRegex(error, words):
+                call()
+        self.assertEqual(self.left(), ['in'])
+
+    def test_an_exception_of_progress_ends_it(self):
+        source = self.file('in', b'b\na\n' * 100_000)
+        with self.assertRaises(ZeroDivisionError):
+            isotherm.split_file(source, [self.file('x'), self.file('y')],
+                                progress=lambda *_: 1 / 0)
+
+
 class EndsEarly(Folder):
     """A sort that nothing ends would take minutes. It leaves nothing behind."""
 
