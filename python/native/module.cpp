@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <isotherm/index_map.hpp>
 #include <isotherm/sort.hpp>
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <functional>
 #include <memory>
+#include <tuple>
 
 #include "arrays.hpp"
 #include "buffer.hpp"
@@ -21,6 +23,7 @@
 #include "device/probe.hpp"
 #include "failure.hpp"
 #include "options.hpp"
+#include "sums.hpp"
 #include "watched_call.hpp"
 
 namespace isotherm::python {
@@ -262,6 +265,19 @@ void add_splits(nb::module_& m) {
         return call.run<std::uint64_t>([&] { return sample_files(inputs, output, records, o); });
       },
       "inputs"_a, "output"_a, "records"_a, "options"_a, "progress"_a.none());
+  m.def(
+      "sum_records",
+      [](const nb::object& data, const nb::dict& options) {
+        const buffer in(data);
+        watched_call call;
+        sort_options o = options_of(options);
+        call.watch(o);
+        const auto sum = call.run<record_sum>([&] { return sum_records(in.bytes(), o); });
+        return std::tuple(sum.records, static_cast<std::uint64_t>(sum.checksum >> 64),
+                          static_cast<std::uint64_t>(sum.checksum));
+      },
+      "data"_a, "options"_a,
+      "Returns the number of records, and the sum of their CRC-32: its higher and lower 64 bits.");
 }
 
 void add_map(nb::module_& m) {

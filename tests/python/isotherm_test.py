@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import zlib
 
 while len(sys.argv) > 1:
     sys.path.insert(0, sys.argv.pop())
@@ -132,6 +133,23 @@ class Division(Folder):
         self.assertEqual(isotherm.sample(self.file('sample'), self.file('between'), 3), 3)
         for at, line in zip((500, 1000, 1500), self.file('between').read_bytes().split()):
             self.assertLess(abs(int(line) - at), 20)
+
+    def test_sums_of_records(self):
+        r = random.Random(5)
+        rows = [r.randbytes(20) for _ in range(100)]
+        klv = [row[:2] + n.to_bytes(4, 'little') + bytes(n) for n, row in enumerate(rows)]
+        lines = [row.hex().encode() + b'\n' for row in rows]
+        for records, data, options in ((rows, b''.join(rows), {'record': 20}),
+                                       (klv, b''.join(klv), {'klv': True, 'key_size': 2}),
+                                       (lines, b''.join(lines)[:-1], {}),
+                                       (lines[1:], b''.join(lines), {'header': 1}),
+                                       ([], b'', {})):
+            count, high, low = isotherm._native.sum_records(data, options)
+            self.assertEqual((count, high, low), (len(records), 0, sum(map(zlib.crc32, records))))
+        for data, options in (b'ab', {'record': 3}), (b'k\x02\0\0\0v', {'klv': True,
+                                                                         'key_size': 1}):
+            with self.assertRaisesRegex(isotherm.Error, 'not complete'):
+                isotherm._native.sum_records(data, options)
 
     def test_what_does_not_fit_is_refused(self):
         source = self.file('in', b'b\na\n')
