@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import secrets
 import signal
 import subprocess
 import sys
@@ -27,9 +28,12 @@ SMALL = {'memory': '40mb'}
 
 
 def setUpModule():
+    scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # logs may still come
+    unittest.addModuleCleanup(scratch.cleanup)
     os.environ['PYTHONPATH'] = os.pathsep.join(map(os.path.abspath, PACKAGES))  # of the workers
+    os.environ['RAY_AUTH_TOKEN'] = secrets.token_hex(32)  # without it Ray keeps one at home
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level='error',
-             object_store_memory=80 << 20)
+             object_store_memory=80 << 20, _temp_dir=scratch.name)
     unittest.addModuleCleanup(ray.shutdown)
 
 
