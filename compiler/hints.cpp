@@ -25,6 +25,7 @@ class hints : public DiagnosticConsumer {
         language_(compiler.getLangOpts()),
         typos_(std::move(typos)) {
     own_.setSourceManager(&sources_);
+    own_.setLastDiagnosticIgnored(false);  // the errors that its notes follow may be clang's
     NumErrors = printer_->getNumErrors();
     NumWarnings = printer_->getNumWarnings();
   }

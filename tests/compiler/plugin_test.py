@@ -57,7 +57,9 @@ class Refusals(Case):
                 "source.cpp:3:65: note: copy assignment operator of 'node' is implicitly deleted "
                 "because field 'value' has a deleted copy assignment operator"],
             'void copy(node& a, node& b) { a.value = b.value; }': [
-                "source.cpp:4:39: error: overload resolution selected deleted operator '='"],
+                "source.cpp:4:39: error: overload resolution selected deleted operator '='",
+                "source.cpp:4:41: note: an object has one guide: write std::exchange(b.value, "
+                "nullptr) to hand it over"],
         }.items():
             with self.subTest(text):
                 self.assertEqual(self.messages(self.source(HEAD + text + '\n')), expected)
