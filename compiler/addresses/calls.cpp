@@ -152,6 +152,7 @@ origin origin_of(const argument& each, const FunctionDecl* callee, const origins
 static bool may_change(const argument& each, const FunctionDecl* callee) {
   if (each.index == functions::kThis) {
     const auto* const method = cast<CXXMethodDecl>(callee);
+    if (stands_for_others(QualType(method->getParent()->getTypeForDecl(), 0))) return true;
     return !isa<CXXConstructorDecl>(method) && !method->isConst();
   }
   if (static_cast<unsigned>(each.index) >= callee->getNumParams()) return false;
@@ -163,6 +164,24 @@ static bool may_change(const argument& each, const FunctionDecl* callee) {
   }
   return (type->isLValueReferenceType() || type->isPointerType()) &&
          !type->getPointeeType().isConstQualified();
+}
+
+const VarDecl* rebound_by(const Expr* call) {
+  const auto* const assigned = dyn_cast<CXXOperatorCallExpr>(call);
+  if (assigned == nullptr || assigned->getOperator() != OO_Equal) return nullptr;
+  const auto* const method = dyn_cast_or_null<CXXMethodDecl>(assigned->getDirectCallee());
+  if (method == nullptr ||
+      !(method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator())) {
+    return nullptr;
+  }
+  const auto* const named = dyn_cast<DeclRefExpr>(unwrapped(assigned->getArg(0)));
+  const auto* const variable = named == nullptr ? nullptr : dyn_cast<VarDecl>(named->getDecl());
+  if (variable == nullptr || !variable->hasLocalStorage()) return nullptr;
+  const QualType type = variable->getType();
+  // An assignment to a pair or a tuple of references is one to what these refer to.
+  const bool writes_there = llvm::is_contained({"pair", "tuple"}, std_class(type));
+  const bool is_other = type->isReferenceType() || writes_there || !stands_for_others(type);
+  return is_other ? nullptr : variable;
 }
 
 /// Returns the places that an assignment to `to` writes: the arguments of std::tie(...), or `to`.

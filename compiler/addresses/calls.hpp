@@ -32,6 +32,10 @@ callee_kind kind_of_callee(const clang::Expr* call, int index, const functions& 
 /// Returns the origin of the address that an argument leads to.
 origin origin_of(const argument& each, const clang::FunctionDecl* callee, const origins& known);
 
+/// The local variable that `call` makes stand for another place, as `at = found.end()` does; null:
+/// none.
+const clang::VarDecl* rebound_by(const clang::Expr* call);
+
 /// A place that a call may store an address in.
 struct sink {
   const clang::Expr* to;

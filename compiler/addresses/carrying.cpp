@@ -64,6 +64,11 @@ bool class_of_std_carries(const CXXRecordDecl* record, QualType object, seen_typ
   const llvm::StringRef name = record->getName();
   if (holds_anything(name)) return true;
   if (holds_nothing(name)) return false;
+  // Iterators of views are classes in these.
+  const auto* const around = dyn_cast<CXXRecordDecl>(record->getDeclContext());
+  if (around != nullptr && carries(QualType(around->getTypeForDecl(), 0), object, seen)) {
+    return true;
+  }
   const auto* made = dyn_cast<ClassTemplateSpecializationDecl>(record);
   if (made == nullptr) return false;
   const auto holds = [&](const TemplateArgument& argument) {
@@ -164,6 +169,28 @@ bool has_its_elements_elsewhere(QualType type) {
                              "span",
                              "reference_wrapper"},
                             std_class(type));
+}
+
+bool stands_for_others(QualType type) {
+  if (type.isNull()) return false;
+  const CXXRecordDecl* const record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  if (record == nullptr || record->getIdentifier() == nullptr) return false;
+  if (!is_in_namespace(record, "std") && !is_in_namespace(record, "__gnu_cxx")) return false;
+  const llvm::StringRef name = record->getName();
+  if (name.ends_with("iterator") || name == "_Iterator") return true;
+  if (llvm::is_contained({"span", "mdspan", "reference_wrapper", "atomic_ref", "__atomic_ref"},
+                         name))
+    return true;
+  const auto* const made = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  if (made == nullptr || !llvm::is_contained({"pair", "tuple"}, name)) return false;
+  const auto is_reference = [](const TemplateArgument& each) {
+    return each.getKind() == TemplateArgument::Type && each.getAsType()->isReferenceType();
+  };
+  return llvm::any_of(made->getTemplateArgs().asArray(), [&](const TemplateArgument& each) {
+    return each.getKind() == TemplateArgument::Pack
+               ? llvm::any_of(each.pack_elements(), is_reference)
+               : is_reference(each);
+  });
 }
 
 const CXXRecordDecl* closure_of(QualType type) {

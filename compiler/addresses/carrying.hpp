@@ -18,6 +18,9 @@ bool may_carry(clang::QualType type, clang::QualType object);
 llvm::StringRef std_class(clang::QualType type);
 /// Whether what such a class hands out lies elsewhere than in itself: containers, smart pointers.
 bool has_its_elements_elsewhere(clang::QualType type);
+/// Whether objects of such a class of std stand for places elsewhere, which an assignment to them
+/// writes: iterators, spans, references as objects.
+bool stands_for_others(clang::QualType type);
 /// The class of a lambda; null: another type.
 const clang::CXXRecordDecl* closure_of(clang::QualType type);
 

@@ -173,9 +173,9 @@ bool flow::VisitExpr(Expr* expression) {
                     "keep it in local variables");
 }
 
-/// Describes the place of `to` if it may outlive the scope; empty: it is a local variable.
+/// Describes `to`, where target_of() has led, if it may outlive the scope; empty: it is a local
+/// variable.
 std::string flow::lasting_place(const Expr* to) const {
-  to = target_of(to);
   const ValueDecl* const target = named_by(to);
   const auto* variable = dyn_cast_or_null<VarDecl>(target);
   if (variable == nullptr || variable->hasGlobalStorage()) {
@@ -203,7 +203,7 @@ std::string flow::lasting_place(const Expr* to) const {
 void flow::check_store(const Expr* to, const Expr* value, SourceRange where) {
   const origin found = known_.of_value(to->getType(), value);
   if (!found) return;
-  const std::string place = lasting_place(to);
+  const std::string place = lasting_place(target_of(to));
   if (!place.empty()) refuse_store(where, found, place);
 }
 

@@ -118,7 +118,11 @@ struct learner : code_visitor<learner> {
         of_class != nullptr && of_class->getOperator() == OO_Equal) {
       const Expr* const to = of_class->getArg(0);
       if (is_marked(to->getType())) give(of_class->getArg(1), guide_named(to));
-      assign(to, of_class->getArg(1));
+      if (const VarDecl* variable = rebound_by(call)) {
+        learn(variable, variable->getType(), of_class->getArg(1));
+      } else {
+        assign(to, of_class->getArg(1));
+      }
     }
     return look_at(call);
   }

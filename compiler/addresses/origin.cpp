@@ -51,6 +51,14 @@ static const Expr* around(const Expr* to) {
     const auto arguments = arguments_of(call);
     return arguments.empty() ? nullptr : arguments.front().value;
   }
+  if (const auto* cast = dyn_cast<CastExpr>(to)) {
+    const bool is_to_base =
+        cast->getCastKind() == CK_DerivedToBase || cast->getCastKind() == CK_UncheckedDerivedToBase;
+    return is_to_base || isa<CXXFunctionalCastExpr>(cast) ? cast->getSubExpr() : nullptr;
+  }
+  if (const auto* made = dyn_cast<CXXConstructExpr>(to)) {
+    return stands_for_others(made->getType()) && made->getNumArgs() > 0 ? made->getArg(0) : nullptr;
+  }
   const auto* member = dyn_cast<MemberExpr>(to);
   return member != nullptr && is_in_namespace(member->getMemberDecl(), "std") ? member->getBase()
                                                                               : nullptr;
@@ -66,10 +74,13 @@ const Expr* target_of(const Expr* to) {
     }
     const auto* named = dyn_cast<DeclRefExpr>(to);
     const auto* variable = named == nullptr ? nullptr : dyn_cast<VarDecl>(named->getDecl());
-    if (variable == nullptr || isa<ParmVarDecl>(variable) || variable->getInit() == nullptr ||
-        !variable->getType()->isReferenceType() || !seen.insert(variable).second) {
+    if (variable == nullptr || isa<ParmVarDecl>(variable) || variable->getInit() == nullptr) {
       return to;
     }
+    const QualType type = variable->getType();
+    const bool is_another =
+        type->isReferenceType() || (variable->hasLocalStorage() && stands_for_others(type));
+    if (!is_another || !seen.insert(variable).second) return to;
     to = variable->getInit();
   }
 }

@@ -102,7 +102,8 @@ const clang::Expr* unwrapped(const clang::Expr* expression);
 /// Returns the part of `value` that gives memory which make() has not made: `new`, `&`, or a call
 /// of a function that returns one of these; null: there is none. `depth`: of such calls.
 const clang::Expr* not_made(const clang::Expr* value, unsigned depth = 0);
-/// Follows local references from `to`, which is assigned to, to the expression that they name.
+/// Follows local references, and local objects that stand for others, from `to`, which is assigned
+/// to, to the expression that they name.
 const clang::Expr* target_of(const clang::Expr* to);
 /// The marked field that `expression` names, or what else is a guide there; null: it is no guide.
 const clang::ValueDecl* guide_named(const clang::Expr* expression);

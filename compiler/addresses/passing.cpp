@@ -18,8 +18,9 @@ std::string misuse_by_std(const FunctionDecl* callee, QualType type) {
            llvm::is_contained(classes, method->getParent()->getName());
   };
   const bool is_construction = isa<CXXConstructorDecl>(callee);
-  if (is_of({"unique_ptr", "shared_ptr"}) && type->isPointerType() &&
-      (is_construction || is_std(callee, {"reset"}))) {
+  const bool takes_over = is_construction || is_std(callee, {"reset"});
+  if (type->isPointerType() &&
+      (is_of({"default_delete"}) || (takes_over && is_of({"unique_ptr", "shared_ptr"})))) {
     return "which ends the object by 'delete': isotherm::discard() ends it";
   }
   if (is_std(callee, {"destroy_at", "destroy", "destroy_n", "construct_at"})) {
@@ -39,13 +40,18 @@ bool is_thread(const Expr* made) {
          llvm::is_contained({"thread", "jthread"}, std_class(made->getType()));
 }
 
-/// Finds threads whose ends are waited for by the function that makes them.
+/// Finds threads whose ends are waited for by the function that makes them, and the variables of
+/// threads that it may hand on: what is done with them is more than to wait, or to ask.
 struct wait_finder : code_visitor<wait_finder> {
   explicit wait_finder(llvm::SmallPtrSetImpl<const Expr*>& into) : found(into) {}
 
   bool VisitCXXMemberCallExpr(CXXMemberCallExpr* call) {
     const auto* method = call->getMethodDecl();
-    if (method == nullptr || !is_std(method, {"join"})) return true;
+    if (is_std(method, {"join", "joinable", "get_id", "request_stop", "get_stop_token",
+                        "get_stop_source", "native_handle"})) {
+      harmless.insert(unwrapped(call->getImplicitObjectArgument()));
+    }
+    if (!is_std(method, {"join"})) return true;
     const Expr* const thread = unwrapped(call->getImplicitObjectArgument());
     if (const VarDecl* variable = origins::variable_read(thread)) {
       if (variable->getInit() != nullptr) found.insert(unwrapped(variable->getInit()));
@@ -61,6 +67,13 @@ struct wait_finder : code_visitor<wait_finder> {
     }
     return true;
   }
+  bool VisitDeclRefExpr(DeclRefExpr* named) {
+    const auto* variable = dyn_cast<VarDecl>(named->getDecl());
+    if (variable != nullptr && variable->getInit() != nullptr && !harmless.contains(named)) {
+      handed_on.insert(unwrapped(variable->getInit()));
+    }
+    return true;
+  }
   void add(const Expr* thread) {
     if (const auto* cast = dyn_cast<CXXFunctionalCastExpr>(thread)) {
       thread = unwrapped(cast->getSubExpr());
@@ -68,6 +81,8 @@ struct wait_finder : code_visitor<wait_finder> {
     found.insert(thread);
   }
   llvm::SmallPtrSetImpl<const Expr*>& found;
+  llvm::SmallPtrSet<const Expr*, 4> harmless;   // uses of variables
+  llvm::SmallPtrSet<const Expr*, 4> handed_on;  // what such variables begin with
 };
 
 }  // namespace
@@ -75,10 +90,9 @@ struct wait_finder : code_visitor<wait_finder> {
 bool flow::is_waited_for(const Expr* thread) const {
   if (!is_thread(thread)) return false;
   llvm::SmallPtrSet<const Expr*, 4> found;
-  if (!around_.empty()) {
-    wait_finder(found).TraverseStmt(const_cast<Stmt*>(around_.front()));
-  }
-  return found.contains(unwrapped(thread));
+  wait_finder look(found);
+  if (!around_.empty()) look.TraverseStmt(const_cast<Stmt*>(around_.front()));
+  return found.contains(unwrapped(thread)) && !look.handed_on.contains(unwrapped(thread));
 }
 
 /// An address is passed to a function of std.
@@ -185,8 +199,9 @@ void flow::check_passed(const Expr* call, const argument& each, const origin& fo
 
 /// Checks the places in which a call of a function of std may store an address.
 void flow::check_sinks(const Expr* call) {
+  const bool is_rebound = rebound_by(call) != nullptr;
   for (const sink& each : sinks_of(call, known_)) {
-    const std::string place = lasting_place(each.to);
+    const std::string place = lasting_place(is_rebound ? unwrapped(each.to) : target_of(each.to));
     if (place.empty()) continue;
     return refuse_store(call->getSourceRange(), each.found, place,
                         each.is_captured ? ": capture the node" : "");
