@@ -122,7 +122,7 @@ exit $status
 
 
 def measure(options):
-    figures = per_page(rows(boot(options, f'measure {options.mib}', 900).output))
+    figures = per_page(rows(boot(options, f'measure {options.mib} {options.turns}', 1800).output))
     print('\n'.join(table(figures)))
     require_fewer(figures)
 
@@ -143,6 +143,7 @@ def main():
     parser.add_argument('--kernel', type=pathlib.Path, help='another image to boot')
     parser.add_argument('--memory', type=int, default=512, metavar='MIB')
     parser.add_argument('--mib', type=int, default=8, help='memory that measure pages out at once')
+    parser.add_argument('--turns', type=int, default=2, help='of both settings, by measure')
     parser.add_argument('--seconds', type=int, default=5, help='of each check of pressure')
     parser.add_argument('--log', type=pathlib.Path, help='where the kernel\'s log is written')
     parser.add_argument('--jobs', type=int, default=2, help='processes that build')

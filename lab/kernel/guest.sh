@@ -29,12 +29,14 @@ swap_off() {
   [ $device != /dev/zram0 ] || echo 1 >/sys/block/zram0/reset
 }
 
-# group NAME LIMIT SWAP_LIMIT COMMAND...: runs a command in a control group of its own.
+# group NAME LIMIT SWAP_LIMIT COMMAND...: runs a command in a control group of its own. What zswap
+# holds counts to the limit, so that it is bounded: it does not compress the tests' random words.
 group() {
   local name=$1 status
   mkdir -p /cgroup/$name
   echo $2 >/cgroup/$name/memory.max
   echo $3 >/cgroup/$name/memory.swap.max
+  echo 4M >/cgroup/$name/memory.zswap.max
   shift 3
   (echo 0 >/cgroup/$name/cgroup.procs; exec "$@")
   status=$?
@@ -59,13 +61,13 @@ leave_all() {
   rm -f /ballast/file
 }
 
-# Pages out $1 MiB of each kind, with each setting by turns, and prints a line each time.
-measure() {
-  prepare
+# Pages out $1 MiB with each setting by turns, $2 times, and prints a line each time: on request of
+# the process, of each kind of memory, to each kind of swap.
+measure_requests() {
   for swap in zram disk; do
     swap_on $swap
     for kind in anon shmem huge; do
-      for setting in 0 1 0 1; do
+      for setting in $(yes '0 1' | head -n $2); do
         echo $setting >$batch
         echo -n "way=madvise swap=$swap batch=$setting "
         pageout $kind $1 || fail "contents differ"
@@ -73,10 +75,14 @@ measure() {
     done
     swap_off
   done
+}
+
+# The same by reclaim of a control group, with classic lists (0) and with MGLRU (7).
+measure_lists() {
   swap_on zram
   for lists in 0 7; do
     echo $lists >/sys/kernel/mm/lru_gen/enabled
-    for setting in 0 1 0 1; do
+    for setting in $(yes '0 1' | head -n $2); do
       echo $setting >$batch
       echo -n "way=reclaim-lists$lists swap=zram batch=$setting "
       group measured max max pageout anon $1 /cgroup/measured/memory.reclaim ||
@@ -84,6 +90,12 @@ measure() {
     done
   done
   swap_off
+}
+
+measure() {
+  prepare
+  measure_requests $1 $2
+  measure_lists $1 $2
 }
 
 # check NAME COMMAND...: a stress that has to succeed; says how many pages waited for a flush.
@@ -119,36 +131,46 @@ swap_comes_and_goes() {
   wait $running
 }
 
-# Threads write to memory that is paged out in all these ways, for $1 seconds each.
+# Threads write to memory of each kind that is paged out to each of the swaps, for $1 seconds each.
+pressure_kinds() {
+  local seconds=$1
+  shift
+  for swap in "$@"; do
+    swap_on $swap
+    for kind in anon shmem huge; do
+      check "$swap-$kind-batch$(cat $batch)" group limited 12M max stress $kind 24 $seconds
+    done
+    swap_off
+  done
+}
+
+# The same beside what may meet a page that waits for its flush.
+pressure_ways() {
+  swap_on zram
+  echo always >/sys/kernel/mm/transparent_hugepage/shmem_enabled
+  check "huge-shmem" group limited 12M max stress shmem 24 $1
+  echo never >/sys/kernel/mm/transparent_hugepage/shmem_enabled
+  check "fork" group limited 24M max stress fork 24 $1
+  check "mlock" group limited 12M max stress mlock 24 $1
+  check "move" move $1
+  check "swapoff" swap_comes_and_goes $1
+  echo 0 >/sys/kernel/mm/lru_gen/enabled
+  check "classic-lists" group limited 12M max stress anon 24 $1
+  check "classic-lists-shmem" group limited 12M max stress shmem 24 $1
+  echo 7 >/sys/kernel/mm/lru_gen/enabled
+  check "group-oom" kill_one $1 group victim 8M 4M stress anon 64 60
+  leave_mib 32
+  check "whole-machine" stress anon 48 $1
+  swap_off
+  check "oom" kill_one $1 stress anon 96 60
+  leave_all
+}
+
 pressure() {
   prepare
-  for setting in 1 0; do
-    echo $setting >$batch
-    for swap in zram disk zswap; do
-      swap_on $swap
-      for kind in anon shmem huge; do
-        check "$swap-$kind-batch$setting" group limited 12M max stress $kind 24 $1
-      done
-      swap_off
-      [ $setting = 1 ] || break 2
-    done
-    swap_on zram
-    echo always >/sys/kernel/mm/transparent_hugepage/shmem_enabled
-    check "huge-shmem" group limited 12M max stress shmem 24 $1
-    echo never >/sys/kernel/mm/transparent_hugepage/shmem_enabled
-    check "fork" group limited 24M max stress fork 24 $1
-    check "mlock" group limited 12M max stress mlock 24 $1
-    check "move" move $1
-    check "swapoff" swap_comes_and_goes $1
-    echo 0 >/sys/kernel/mm/lru_gen/enabled
-    check "classic-lists" group limited 12M max stress anon 24 $1
-    check "classic-lists-shmem" group limited 12M max stress shmem 24 $1
-    echo 7 >/sys/kernel/mm/lru_gen/enabled
-    check "group-oom" kill_one $1 group victim 8M 4M stress anon 64 60
-    leave_mib 32
-    check "whole-machine" stress anon 48 $1
-    swap_off
-    check "oom" kill_one $1 stress anon 96 60
-    leave_all
-  done
+  echo 1 >$batch
+  pressure_kinds $1 zram disk zswap
+  pressure_ways $1
+  echo 0 >$batch
+  pressure_kinds $1 zram
 }

@@ -93,7 +93,9 @@ def accelerator():
 
 def node_words(machine):
     """Returns QEMU's words for nodes of memory and for the table that makes tiers of them."""
-    words = ['-m', f'{sum(machine.memory) // MIB}M', '-smp', str(machine.processors)]
+    # A package each: SeaBIOS lists one processor of a package for kernels without ACPI.
+    words = ['-m', f'{sum(machine.memory) // MIB}M',
+             '-smp', f'{machine.processors},sockets={machine.processors}']
     for node, size in enumerate(machine.memory):
         kind = f'cpus=0-{machine.processors - 1}' if node == 0 else 'initiator=0'
         words += ['-object', f'memory-backend-ram,id=m{node},size={size}',
