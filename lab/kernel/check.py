@@ -150,6 +150,8 @@ def main():
     options = parser.parse_args()
     if options.kernel and not options.kernel.is_file():
         parser.error(f'{options.kernel} is not there')
+    if min(options.mib, options.turns, options.seconds) < 1:
+        parser.error('--mib, --turns and --seconds are at least 1')
     {'measure': measure, 'pressure': pressure}[options.what](options)
 
 

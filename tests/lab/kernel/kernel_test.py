@@ -152,7 +152,8 @@ class Check(unittest.TestCase):
             check.require_fewer(figures)
 
     def test_bad_words_end_with_a_line(self):
-        for words in (['measure', '--kernel', '/none/bzImage'], ['reboot'], []):
+        for words in (['measure', '--kernel', '/none/bzImage'], ['reboot'], [],
+                      ['measure', '--turns', '0']):
             done = subprocess.run([sys.executable, '-B', KERNEL / 'check.py', *words],
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2)
