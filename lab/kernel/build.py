@@ -69,7 +69,8 @@ def patched_source(folder):
     shutil.rmtree(folder / PACKAGE, ignore_errors=True)
     source = fetch(folder)
     for path in series():
-        call('patch', '-p1', '--silent', '--no-backup-if-mismatch', '-i', path, folder=source)
+        call('patch', '-p1', '-F0', '--silent', '--no-backup-if-mismatch', '-i', path,
+             folder=source)
     mark.write_text(digest, encoding='utf-8')
     return source
 

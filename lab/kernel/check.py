@@ -66,7 +66,9 @@ def per_page(measured):
     found = collections.defaultdict(list)
     for row in measured:
         key = row['way'], row['swap'], row['kind'], int(row['batch'])
-        pages = max(int(row['swapped']), 1)
+        pages = int(row['swapped'])
+        if pages == 0:
+            raise Wrong('nothing was paged out: ' + ' '.join(row.values()))
         found[key].append((int(row['interrupts']) / pages, int(row['flushes']) / pages))
     return {key: tuple(statistics.median(column) for column in zip(*values))
             for key, values in found.items()}

@@ -33,20 +33,20 @@ swap_off() {
 # holds counts to the limit, so that it is bounded: it does not compress the tests' random words.
 group() {
   local name=$1 status
-  mkdir -p /cgroup/$name
-  echo $2 >/cgroup/$name/memory.max
-  echo $3 >/cgroup/$name/memory.swap.max
-  echo 4M >/cgroup/$name/memory.zswap.max
+  mkdir -p /sys/fs/cgroup/$name
+  echo $2 >/sys/fs/cgroup/$name/memory.max
+  echo $3 >/sys/fs/cgroup/$name/memory.swap.max
+  echo 4M >/sys/fs/cgroup/$name/memory.zswap.max
   shift 3
-  (echo 0 >/cgroup/$name/cgroup.procs; exec "$@")
+  (echo 0 >/sys/fs/cgroup/$name/cgroup.procs; exec "$@")
   status=$?
   sleep 1
-  rmdir /cgroup/$name
+  rmdir /sys/fs/cgroup/$name
   return $status
 }
 
 prepare() {
-  echo +memory >/cgroup/cgroup.subtree_control
+  echo +memory >/sys/fs/cgroup/cgroup.subtree_control || fail "no control group for memory"
   echo madvise >/sys/kernel/mm/transparent_hugepage/enabled
   mkdir -p /ballast && mount -t ramfs ballast /ballast
 }
@@ -85,7 +85,7 @@ measure_lists() {
     for setting in $(yes '0 1' | head -n $2); do
       echo $setting >$batch
       echo -n "way=reclaim-lists$lists swap=zram batch=$setting "
-      group measured max max pageout anon $1 /cgroup/measured/memory.reclaim ||
+      group measured max max pageout anon $1 /sys/fs/cgroup/measured/memory.reclaim ||
         fail "contents differ"
     done
   done
