@@ -209,7 +209,7 @@ class Serve(unittest.TestCase):
         for i in range(200):
             self.client.set(f'k{i}', 'x' * 500)
         one = self.raw()
-        self.assertTrue(one.ask('ISOTHERM', 'COLLECT').startswith(b'*62\r\n'))
+        self.assertTrue(one.ask('ISOTHERM', 'COLLECT').startswith(b'*64\r\n'))
         self.assertIn(b'cold', one.ask('ISOTHERM', 'HEAPS'))
         self.assertIn(b'page_utilization', one.ask('ISOTHERM', 'STATS'))
         self.assertRegex(one.ask('ISOTHERM', 'LOCATE', 'k7', 'absent'),
