@@ -11,4 +11,4 @@ def trials(_):
           ['--programs', 'sqlite3,python3', '--scale', '0.01', *SAVED],
           ['--agreement', '1', '--keys', '500', '--rate', '200', '--collector-window', '1',
            *SAVED]],
-         rows=9)}
+         rows=8)}
