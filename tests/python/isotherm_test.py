@@ -155,7 +155,7 @@ class Division(Folder):
         source = self.file('in', b'b\na\n')
         for error, words, call in (
                 (isotherm.Error, 'two parts or more', lambda: isotherm.split_file(source, ['x'])),
-                (isotherm.Error, 'same name', lambda: isotherm.split_file(source, ['x', 'x'])),
+                (isotherm.Error, 'have the name', lambda: isotherm.split_file(source, ['x', 'x'])),
                 (isotherm.Error, 'takes one record', lambda: isotherm.sample(source, 'x', 0)),
                 (isotherm.Error, 'within 0 and 1', lambda: isotherm.split_file(
                     source, ['x', 'y'], place=(1, 2))),
