@@ -7,7 +7,7 @@
 
 namespace isotherm::compiler {
 
-/// What keeps a scope open.
+/// The cause that keeps a scope open.
 struct holding {
   std::string what;             ///< in words
   const llvm::Instruction* at;  ///< null: of no place

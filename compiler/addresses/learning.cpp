@@ -87,7 +87,7 @@ const Expr* not_made(const Expr* value, unsigned depth) {
   if (isa<CXXNewExpr>(value)) return value;
   if (const auto* unary = dyn_cast<UnaryOperator>(value)) {
     if (unary->getOpcode() != UO_AddrOf) return nullptr;
-    // What another function dereferences may have been made.
+    // An object that another function dereferences may have been made.
     const bool is_own = depth == 0 || isa<DeclRefExpr, MemberExpr>(unwrapped(unary->getSubExpr()));
     return is_own ? value : nullptr;
   }

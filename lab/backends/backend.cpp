@@ -5,7 +5,7 @@
 
 namespace isotherm::lab {
 
-// Each is defined in a source of lab/backends/reclaim or lab/backends/tiering.
+// All are defined in sources of lab/backends/reclaim or lab/backends/tiering.
 extern const backend_kind kNone, kKswapd, kCgroup, kTmo, kHinted, kZram, kLog, kAutonuma,
     kTieredBalancing, kMemtisAgent, kDamon, kDamonTiers;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cmake_test.py CLANG PLUGIN SOURCE_DIR
 
-What isotherm_instrument() makes of targets of a user.
+Tests of the targets that isotherm_instrument() makes for a user.
 """
 
 import os

@@ -375,6 +375,7 @@ int main() { return fetch(nullptr, 21, {5, 7}, true) == 28 ? 0 : 1; }
                                      '-fplugin-arg-isotherm-Wno-isotherm-main', path))
         self.assertEqual((done.returncode, done.stderr), (0, ''))
 
+    # The programs are compiled and never run: their sleeps are what the warning is about.
     def test_a_scope_that_stays_open_is_warned_of(self):
         used = ['poll.h', 'unistd.h', 'chrono', 'thread']
         head = ''.join(f'#include <{each}>\n' for each in used) + HEAD

@@ -1,8 +1,8 @@
 // Changes of the system that a run makes: swap, compressed memory, control groups, texts of /proc
 // and /sys.
 //
-// Each is written to a list before it is made, so that it is undone however the run ends: by the
-// run itself, or after a SIGKILL by the next run, which finds the list.
+// A change is written to a list before it is made, so that it is undone however the run ends: by
+// the run itself, or after a SIGKILL by the next run, which finds the list.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 """What a server would hold if its objects were ordered by temperature, as isotherm pages --objects
 predicts it, against what isotherm serve holds when it moves them: the same load and requests.
 
-Of both sides only the records' memory counts. The collector moves keys and values and leaves nodes
-and tables of the index where they are; the prediction is made for the same rule.
+Only the memory of the records counts, on both sides. The collector moves keys and values and
+leaves nodes and tables of the index where they are; the prediction is made for the same rule.
 """
 import contextlib
 import pathlib

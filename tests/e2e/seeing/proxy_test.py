@@ -173,7 +173,7 @@ class Nodes(Case):
         client.write(lost, b'third')
         self.assertEqual(self.held('node2'), lost)
 
-        # What the others took in while it was away is seen again when it goes once more.
+        # Values that the others took in while it was away are seen again when it goes once more.
         self.nodes['node2'].stop(signal.SIGKILL)
         self.assertEqual({client.get(key) for key in lost}, {b'second'})
 
