@@ -57,6 +57,21 @@ bool packed_heap::pin(std::size_t index) noexcept {
   return false;
 }
 
+/// Marks a sparse extent as one to thin; false: it is none. The pin keeps it from going back between
+/// the look and the mark: the mark would fall on the extent opened there next, which is not sparse,
+/// and holes of it would be taken while thin() frees their pages.
+bool packed_heap::choose_to_thin(std::size_t index) noexcept {
+  const std::byte* const begin = extents_.address_of(index);
+  if (!is_sparse(begin, kThinShare) || !pin(index)) return false;
+  extent& row = extents_.row(index);
+  if (row.thinned.load_relaxed() == thinning::none && is_sparse(begin, kThinShare)) {
+    row.thinned.store_relaxed(thinning::chosen);
+  }
+  const bool is_chosen = row.thinned.load_relaxed() == thinning::chosen;
+  free_units(index, 1);
+  return is_chosen;
+}
+
 std::uint64_t packed_heap::thin(std::size_t index) noexcept {
   if (!pin(index)) return 0;
   extent& row = extents_.row(index);
@@ -102,16 +117,10 @@ std::uint64_t packed_heap::release_dead_pages() noexcept {
   std::uint64_t released = close_empty_extents();
   const std::size_t used = extents_.used();
   bool is_any = false;
-  for (std::size_t i = 0; i < used; ++i) {
-    extent& row = extents_.row(i);
-    if (row.load().live() == 0 || !is_sparse(extents_.address_of(i), kThinShare)) continue;
-    thinning none = thinning::none;
-    is_any |=
-        row.thinned.compare_exchange_acq_rel(none, thinning::chosen) || none == thinning::chosen;
-  }
+  for (std::size_t i = 0; i < used; ++i) is_any |= choose_to_thin(i);
   if (!is_any) return released;
-  // Holes link to each other. From here on none is in an extent that was chosen, as sparse ones get
-  // no more (deallocate()), nor can one be taken there; one that was taken before looks live
+  // Holes link to each other. After the flush none is in an extent that was chosen, as sparse ones
+  // get no more (deallocate()), nor can one be taken there; one that was taken before looks live
   // (hole_cache::take()).
   flush_holes();
   for (std::size_t i = 0; i < used; ++i) {

@@ -31,11 +31,13 @@ void* hole_cache::next_of(void* hole) noexcept {
 }
 
 void hole_cache::lock_for_fork() {
+  flushing_.lock();
   for (shard& each : shards_) each.lock.lock();
 }
 
 void hole_cache::unlock_after_fork() {
   for (shard& each : shards_) each.lock.unlock();
+  flushing_.unlock();
 }
 
 }  // namespace isotherm::heap

@@ -34,7 +34,8 @@ class hole_cache {
   /// is live, from under the lock that flush() takes too: whoever looks for dead pages after a
   /// flush sees it as taken, even if nothing has been written there yet (dead_pages.cpp).
   void* take(std::size_t units, std::uint32_t shard) noexcept;
-  /// Gives up all holes: `release(object, units)` for each, outside of the locks.
+  /// Gives up all holes: `release(object, units)` for each, outside of the shards' locks. Returns
+  /// when no other thread's flush is under way either: none reads a hole's link from then on.
   template <class Release>
   void flush(Release release) noexcept;
 
@@ -58,6 +59,7 @@ class hole_cache {
 
   static void* next_of(void* hole) noexcept;
 
+  std::mutex flushing_;  // before a shard's lock
   std::array<shard, kShards> shards_;
 };
 
@@ -80,6 +82,7 @@ bool hole_cache::keep(void* object, std::size_t units, std::uint32_t shard_numbe
 
 template <class Release>
 void hole_cache::flush(Release release) noexcept {
+  const std::lock_guard alone(flushing_);
   for (shard& each : shards_) {
     std::array<bin, kBins> taken{};
     {

@@ -114,6 +114,7 @@ class packed_heap {
   void free_run(std::size_t index) noexcept;
   bool close(std::size_t index) noexcept;
   bool pin(std::size_t index) noexcept;
+  bool choose_to_thin(std::size_t index) noexcept;
   std::uint64_t thin(std::size_t index) noexcept;
   std::uint64_t close_empty_extents() noexcept;
   std::optional<std::size_t> take_extents(std::size_t count) noexcept;
