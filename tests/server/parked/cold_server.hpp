@@ -9,9 +9,11 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -53,15 +55,21 @@ class cold_disk {
   static void use_threads() { refuses_rings = true; }
   static void use_best() { refuses_rings = false; }
   /// From now on no read ends. Of readers that read by threads.
-  static void hold() { hold_after(0); }
-  /// The same once so many more have begun.
-  static void hold_after(int reads) {
-    passing = reads;
+  static void hold() {
+    const std::lock_guard held(gate);
     holds = true;
+    passing = 0;
+  }
+  /// Lets one read end that is held, or the next one.
+  static void let_one_go() {
+    const std::lock_guard held(gate);
+    ++passing;
+    changed.notify_one();
   }
   static void let_go() {
+    const std::lock_guard held(gate);
     holds = false;
-    holds.notify_all();
+    changed.notify_all();
   }
   /// From now on reads end so; 0: as they do.
   static void fail_with(int code) {
@@ -94,8 +102,13 @@ class cold_disk {
       return write_failure;
     }
     if (call != os::io_call::read) return 0;
-    if (passing.fetch_sub(1) <= 0) holds.wait(true);
+    wait_at_gate();
     return spares_waiting_threads && waits_for_the_disk() ? 0 : failure.load();
+  }
+  static void wait_at_gate() {
+    std::unique_lock held(gate);
+    changed.wait(held, [] { return !holds || passing > 0; });
+    if (holds) --passing;
   }
   /// Returns whether this is the server's thread for commands that wait.
   static bool waits_for_the_disk() {
@@ -104,11 +117,15 @@ class cold_disk {
     return std::string_view(name.data()) == kWaitingThread;
   }
   static constexpr std::string_view kWaitingThread = "iso-background";
-  static inline std::atomic<bool> refuses_rings{false}, holds{false}, holds_writes{false};
+  static inline std::mutex gate;  // of reads
+  static inline std::condition_variable changed;
+  static inline bool holds = false;
+  static inline int passing = 0;
+  static inline std::atomic<bool> refuses_rings{false}, holds_writes{false};
   static inline std::atomic<bool> spares_waiting_threads{false};
   static inline std::atomic<int> write_calls{0};
   static inline std::atomic<unsigned> opened{0};
-  static inline std::atomic<int> failure{0}, write_failure{0}, passing{0};
+  static inline std::atomic<int> failure{0}, write_failure{0};
 };
 
 /// A command as clients send it.
