@@ -7,6 +7,7 @@ namespace {
 
 class limit final : public backend {
   base::result<void> start(backed_run& run) override {
+    if (auto waits = run.group->let_tasks_wait(); !waits) return waits;
     step(run);
     return {};
   }

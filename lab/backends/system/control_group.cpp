@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 using os::group_version;
 
 constexpr std::uint64_t kStep = std::uint64_t{64} << 20;
+/// Of version 1: whether tasks that get no memory wait instead of being killed, and whether any does.
+constexpr const char* kOomControl = "/memory.oom_control";
 
 /// Names of files and of rows of memory.stat.
 struct group_names {
@@ -135,7 +137,7 @@ group_memory control_group::memory() const {
   const group_names& names = names_of(version_);
   const bool is_v1 = version_ == group_version::v1;
   const std::string stat = read_text(folder_ + "/memory.stat");
-  const std::string kills = read_text(folder_ + (is_v1 ? "/memory.oom_control" : "/memory.events"));
+  const std::string kills = read_text(folder_ + (is_v1 ? kOomControl : "/memory.events"));
   return {
       .charged = number(names.usage),
       .anonymous = row_of(stat, names.anonymous),
@@ -160,8 +162,23 @@ void control_group::set_limit(const std::string& text) const {
   static_cast<void>(write_text(folder_ + '/' + names_of(version_).limit, text));
 }
 
+base::result<void> control_group::let_tasks_wait() const {
+  if (version_ != group_version::v1) return {};
+  return write_text(folder_ + kOomControl, "1");
+}
+
+bool control_group::is_starved() const {
+  if (version_ != group_version::v1) return false;
+  const std::string state = read_text(folder_ + kOomControl);
+  return row_of(state, "oom_kill_disable") > 0 && row_of(state, "under_oom") > 0;
+}
+
 void control_group::lower_to(std::uint64_t bytes) const {
   const std::uint64_t charged = number(names_of(version_).usage);
+  if (is_starved()) {
+    set_limit(std::to_string(charged + kStep));
+    return;
+  }
   const std::uint64_t above = charged - std::min(charged, bytes);
   // A limit of version 2 below what cannot leave kills: pages are asked to leave first.
   if (version_ == group_version::v2) reclaim(std::min(above, kStep));
@@ -191,7 +208,7 @@ std::uint64_t control_group::bytes_on(std::span<const unsigned> nodes) const {
 bool control_group::holds(std::uint64_t bytes) const {
   const std::string limit = read_text(folder_ + '/' + names_of(version_).limit);
   const auto set = base::parse_number<std::uint64_t>(limit);
-  return set && *set <= bytes && number(names_of(version_).usage) <= bytes;
+  return set && *set <= bytes && number(names_of(version_).usage) <= bytes && !is_starved();
 }
 
 void control_group::reclaim(std::uint64_t bytes) const {

@@ -51,9 +51,14 @@ class control_group {
   std::optional<std::uint64_t> stalled_us() const;
 
   /// Lowers the limit one step, of 64 MiB at most, towards `bytes`. To be called again until
-  /// holds(): the kernel refuses a limit while the pages above it cannot leave.
+  /// holds(): the kernel refuses a limit while the pages above it cannot leave. Raises it one step
+  /// where let_tasks_wait() has made a task wait.
   void lower_to(std::uint64_t bytes) const;
   bool holds(std::uint64_t bytes) const;
+  /// From now on a task waits that exceeds the limit while the kernel can reclaim nothing, as a slow
+  /// swap device has not written the pages yet. Version 2 has no such switch: the kernel kills the
+  /// task there.
+  base::result<void> let_tasks_wait() const;
   /// Takes new pages from these memory nodes alone. Errors: it needs version 2 with the controller
   /// cpuset.
   base::result<void> allow_nodes(system_changes& changes, std::span<const unsigned> nodes) const;
@@ -66,6 +71,7 @@ class control_group {
  private:
   control_group(group_mounts mounts, std::string name);
   std::uint64_t number(const char* file) const;
+  bool is_starved() const;
   void set_limit(const std::string& text) const;
 
   os::group_version version_;
