@@ -4,7 +4,7 @@
 // The hooks only ever carve upwards. Extents that jemalloc has emptied stay with its arena: the
 // dalloc hook refuses to take them. The arena purges their pages by MADV_DONTNEED, merges
 // neighbours, and serves later requests from them, oldest and lowest first, before it asks for
-// more. So jemalloc alone keeps the free list of the range.
+// more. The free list of the range is thus jemalloc's alone.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Slows threads that load faster than records can leave DRAM: whoever needs another extent of NEW
-// or HOT, when so many as are allowed have been opened, waits first. The collector says how many
-// (upkeep.hpp), and its own allocations do not wait.
+// Slows threads that load faster than records can leave DRAM: a thread that needs another extent of
+// NEW or HOT, when so many as are allowed have been opened, waits first. The collector says how
+// many (upkeep.hpp), and its own allocations do not wait.
 #pragma once
 
 #include <cstddef>

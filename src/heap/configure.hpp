@@ -1,4 +1,4 @@
-// What a program chooses for its heaps.
+// The choices of a program for its heaps.
 #pragma once
 
 #include <chrono>

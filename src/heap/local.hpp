@@ -1,5 +1,5 @@
-// What a thread keeps for the heaps: its counters, its jemalloc cache of nodes, and which open
-// extent it appends to.
+// The state that a thread keeps for the heaps: its counters, its jemalloc cache of nodes, and the
+// open extent that it appends to.
 //
 // Counters are plain per-thread sums: a live thread owns its line and adds without a locked
 // instruction; a reader sums all lines. An object freed by another thread than the one that made

@@ -16,9 +16,9 @@ enum class recycling : std::uint8_t {
   none      ///< for the collector, which must not fill the extents that it empties
 };
 
-/// Objects of HOT that lie in extents of their own, so that what is used alike shares pages: 0 is
-/// the hottest. What applications' threads put there lies in the coldest band, but for what takes a
-/// hole, in whatever extent that is.
+/// Objects of HOT that lie in extents of their own, so that objects used alike share pages: 0 is
+/// the hottest. Objects that applications' threads put there lie in the coldest band, except those
+/// that take a hole, in whatever extent it is.
 using band = std::uint8_t;
 inline constexpr band kBands = 4, kColdestBand = kBands - 1;
 

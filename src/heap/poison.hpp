@@ -1,5 +1,5 @@
-// What is free is poisoned in AddressSanitizer builds, so that a stale dereference is a report and
-// not luck (pitfall 9): the sanitizer sees the heaps' ranges as one mapping.
+// Free memory is poisoned in AddressSanitizer builds, so that a stale dereference is reported for
+// certain (pitfall 9): the sanitizer sees the heaps' ranges as one mapping.
 #pragma once
 
 #include <cstddef>

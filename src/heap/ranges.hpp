@@ -42,7 +42,7 @@ struct heap_set {
     ISO_CHECK(offset < 3 * range_bytes, "not an object of these heaps");
     return kind::cold;
   }
-  /// Of a heap for objects.
+  /// Returns a heap for objects.
   packed_heap& packed(kind where) noexcept { return objects[static_cast<std::size_t>(where)]; }
   const packed_heap& packed(kind where) const noexcept {
     return objects[static_cast<std::size_t>(where)];

@@ -1,5 +1,5 @@
-// What the collector asks of the heaps besides memory: what is worth emptying, and that COLD leaves
-// DRAM.
+// Requests of the collector to the heaps, besides memory: which extents are worth emptying, and
+// that COLD leaves DRAM.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr double kSparseShare = 0.75;
 bool is_sparse(const void* object, double live_share = kSparseShare) noexcept;
 /// True when that extent takes no more allocations. Does not touch the object.
 bool is_closed(const void* object) noexcept;
-/// Of an object of HOT.
+/// Returns the band of an object of HOT.
 band band_of(const void* object) noexcept;
 /// The extents of a heap by number, from its begin. All that were ever in use are below the first.
 std::size_t used_extents(kind where) noexcept;
@@ -42,13 +42,13 @@ std::uint64_t release_dead_pages(kind where) noexcept;
 /// is a call that waits for the disk in some file systems: in ext4 for all direct reads of the
 /// file that are under way.
 enum class emptied : std::uint8_t {
-  given_back,  ///< at once, by whoever frees that object: the default
-  left         ///< until give_back_emptied_cold(), which somebody calls several times a second
+  given_back,  ///< at once, by the thread that frees that object: the default
+  left         ///< until give_back_emptied_cold(), to be called several times a second
 };
 /// Any thread. With `given_back` also what was left until now.
 void treat_emptied_cold(emptied how) noexcept;
-/// Gives back what was left; whoever finds no room in COLD does so, too. Returns its bytes. Any
-/// thread; a microsecond where nothing was left.
+/// Gives back the extents that were left; a thread that finds no room in COLD does so, too. Returns
+/// their bytes. Any thread; a microsecond where none were left.
 std::uint64_t give_back_emptied_cold() noexcept;
 
 /// Some extents of a heap that are to be emptied.
@@ -56,7 +56,7 @@ class sparse_extents {
  public:
   sparse_extents(kind where, std::size_t extents) : where_(where), chosen_(extents) {}
   kind where() const noexcept { return where_; }
-  /// Of an object of that heap.
+  /// Whether the object, of that heap, lies in a chosen extent.
   bool contains(const void* object) const noexcept;
   void choose(std::size_t extent) { chosen_[extent] = true; }
 
@@ -104,9 +104,9 @@ void note_cold_use(const void* object) noexcept;
 inline constexpr std::uint64_t kUnlimitedGrowth = ~std::uint64_t{0};
 /// For a collector that holds DRAM to a target: the extents of NEW and HOT that threads may open
 /// until the next call, in bytes. Beyond them each thread waits before it opens another, a quarter
-/// of a second at most also for an object of many, under no lock of the heaps: whoever loads faster
-/// than records can leave is slowed. kUnlimitedGrowth, the default: nobody waits. What is allocated
-/// with recycling::none is not counted and never waits. Any thread.
+/// of a second at most also for an object of many, under no lock of the heaps: a program that loads
+/// faster than records can leave is slowed. kUnlimitedGrowth, the default: no thread waits.
+/// Allocations with recycling::none are not counted and never wait. Any thread.
 void allow_growth(std::uint64_t bytes) noexcept;
 /// For the layer that knows scopes, whose close moves have to wait for: a thread for which
 /// `may_wait_here` is false does not wait then, and owes it. Before the first allocation.

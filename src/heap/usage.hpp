@@ -1,4 +1,4 @@
-// What the heaps hold, where they lie, and what the process takes of DRAM.
+// Bytes that the heaps hold, where they lie, and the DRAM that the process takes.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ std::span<const base::figure_of<footprint>> footprint_table() noexcept;
 
 /// `cold_resident_bytes` is usage_of(kind::cold).resident_bytes, taken at about the same time.
 footprint read_footprint(std::uint64_t cold_resident_bytes);
-/// Of a process without heaps, none of which this creates.
+/// Reads the footprint of a process without heaps, and creates none.
 footprint read_footprint_without_heaps();
 
 }  // namespace isotherm::heap

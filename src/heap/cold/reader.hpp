@@ -18,7 +18,7 @@
 namespace isotherm::heap {
 
 /// Owned by one thread; other readers reach its mailbox only. A logged COLD is read past the page
-/// cache, by io_uring or threads. Of a mapped one threads bring the pages back to DRAM.
+/// cache, by io_uring or threads. Threads bring the pages of a mapped one back to DRAM.
 class cold_reader {
  public:
   using time_point = std::chrono::steady_clock::time_point;
