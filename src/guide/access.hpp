@@ -11,8 +11,8 @@
 //                is no memory): only an access that waits can do the operation
 //   disk_silent  one was read, and the disk has not answered (cold_reader::end_unanswered())
 //
-// A dereference gives null for such an object, and the access says why. So an operation that ends
-// with another outcome than complete has no result of its own: a search may have taken a wrong way.
+// A dereference gives null for such an object, and the access says why. An operation that ends with
+// another outcome than complete thus has no result of its own: a search may have taken a wrong way.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ class fetcher {
   static base::result<fetcher> make();
   fetcher(fetcher&&) noexcept = default;
   fetcher& operator=(fetcher&&) noexcept = default;
-  /// What waits is not called any more. Waits some seconds for reads that are under way.
+  /// Drops the callbacks that wait. Waits some seconds for reads that are under way.
   ~fetcher() = default;
 
   /// Reads what a try_get() of this thread has missed. run() calls `then` when that has ended, well
@@ -70,8 +70,8 @@ class fetcher {
   };
   arrival fetch(heap::miss&& missed) noexcept { return {*this, std::move(missed)}; }
 
-  /// Calls what waits for reads that have ended; returns how many. What one throws is passed on;
-  /// the next call goes on behind it.
+  /// Calls the callbacks of reads that have ended; returns how many. An exception of one is passed
+  /// on; the next call goes on behind it.
   std::size_t run();
   /// Waits until a read has ended, or so long, and runs.
   std::size_t run_within(int milliseconds);

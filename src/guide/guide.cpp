@@ -38,7 +38,7 @@ void uncount(void* slot_address) noexcept {
 
 [[maybe_unused]] const bool other_layers_know = [] {
   sync::set_count_release(&uncount);
-  // Whoever moves waits for open scopes: one that waits for moves in turn would hold them up.
+  // A mover waits for open scopes: a scope that waits for moves in turn would hold it up.
   heap::ask_before_waiting([]() noexcept { return !sync::scope::is_open(); });
   return true;
 }();
@@ -62,7 +62,8 @@ word mark_and_count(base::atomic<word>& slot, sync::thread_slot& mine) noexcept 
       // Counted before by this scope: the object can't move, but it can have been replaced.
       return transform(slot, marked);
     case sync::noted::no_memory:
-      // What can't be taken back is not counted: the object stays until the scan resets counts.
+      // A count that can't be taken back is left out: the object stays until the scan resets
+      // counts.
       return transform(slot, [](word w) { return pinned(marked(w)); });
     case sync::noted::added:
       break;
@@ -207,8 +208,8 @@ word leave_to_relocated(base::atomic<word>& from) noexcept {
   const word held = from.load_acquire();
   if (held == 0) return 0;
   unregister_slot(&from);  // from here on the collector leaves it where it is
-  // Whoever commits what he has read for a scope (fetched.hpp) has done so before, and the new slot
-  // gets his word, or finds that the object has left.
+  // A reader that commits an object for a scope (fetched.hpp) has either done so before, and the
+  // new slot gets its word, or finds that the object has left.
   word now = from.load_acquire();
   while (!from.compare_exchange_acq_rel(now, left(now))) {
   }

@@ -25,13 +25,13 @@ using sync::scope;
 
 namespace guides {
 
-/// Whether guide words hold counts. Relaxed: who counts has entered a migration epoch, which begins
-/// after the change; anyone else's words count nothing.
+/// Whether guide words hold counts. Relaxed: a scope that counts has entered a migration epoch,
+/// which begins after the change; other scopes count nothing.
 bool are_counted() noexcept;
 /// Whether a scope counts the object of `w`, or a count stayed behind.
 bool is_counted(word w) noexcept;
-/// For the collector, while no scope counts. What words held before is not what it says now: clear
-/// their histories.
+/// For the collector, while no scope counts. Bits that words held before have another meaning now:
+/// clear their histories.
 void use_words_for(word_use use) noexcept;
 
 /// Slow path of a dereference: one read-modify-write marks, vetoes a copy in flight and, when the
@@ -139,12 +139,12 @@ class guide {
   /// - links the new node in the place of the old one in between,
   /// - retires the old node's memory without running the destructor of `from`.
   /// Until no scope is left that may read `from`, the object stays where it is: `from` says that it
-  /// has left, so that nobody moves it by way of `from`, and no collector knows
-  /// the new slot before the old node is unlinked, and what moves by way of it later has first been
+  /// has left, so that no thread moves it by way of `from`, and no collector knows the new slot
+  /// before the old node is unlinked; an object that moves by way of it later has first been
   /// through a scan and a grace period. For the protocol "veto" alone: counts taken in the old slot
-  /// would be unknown in the new one.
-  /// An object that may be stored to comes to HOT first where it lies in COLD, and stays where it
-  /// is otherwise: scopes that have `from` could not bring it out of COLD any more.
+  /// would be unknown in the new one. An object that may be stored to comes to HOT first where it
+  /// lies in COLD, and stays where it is otherwise: scopes that have `from` could not bring it out
+  /// of COLD any more.
   guide(relocation, guide& from) noexcept {
     if constexpr (is_immutable<object>::value) {
       slot_.store_relaxed(guides::leave_to_relocated(from.slot_));

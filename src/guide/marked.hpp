@@ -1,10 +1,10 @@
 // marked<T>: a guide that is written like the pointer in whose place isotherm-clang.so puts it
-// (docs/compiler.md). Not for code that is written by hand: that says guide<T>.
+// (docs/compiler.md). Code that is written by hand says guide<T> instead.
 //
 // A field `[[isotherm::guide]] T* value` gets the type marked<T>. It keeps a pointer's meaning:
 // what it pointed to before an assignment, and what it points to when it is destroyed, lives on
-// until somebody discards it. What it adds is that the object may move, and so at most one marked
-// field holds it at a time.
+// until somebody discards it. In addition the object may move, and so at most one marked field
+// holds it at a time.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// What may be held by a guide, and an object that no guide holds yet.
+// Types that a guide may hold, and an object that no guide holds yet.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +26,15 @@ namespace isotherm {
 template <class T>
 struct is_immutable : std::false_type {};
 
-/// What a guide may own.
+/// A type that a guide may own.
 template <class T>
 concept movable_object = is_trivially_relocatable<T>::value && alignof(T) <= 16;
 
 /// A byte string of any length: the variable-length object. Its length is the size in the header
 /// that every object of the heaps has before it, and is not kept a second time: a key of 21 to 24
 /// bytes takes 32, not 48. Made by make_bytes(), never copied without header and content. Once a
-/// guide holds it, it does not change, but for whoever knows that it lies in no COLD and writes by
-/// atomic stores (store/record.hpp).
+/// guide holds it, it does not change, except by atomic stores of a writer that knows that it does
+/// not lie in COLD (store/record.hpp).
 class bytes {
  public:
   bytes(const bytes&) = delete;
@@ -58,7 +58,7 @@ class bytes {
   static constexpr std::size_t bytes_outside(std::size_t length) noexcept {
     return kSizeBytes + std::max(length, sizeof(bytes));
   }
-  /// What place_outside() was given.
+  /// Returns the memory that place_outside() was given.
   static void* memory_outside(bytes* object) noexcept { return size_of(object); }
 
  private:
@@ -110,7 +110,7 @@ template <class T>
 struct is_immutable<array<T>> : is_immutable<T> {};
 
 namespace guides {
-/// What a guide<T> holds: a T, or, of T[], an array<T>.
+/// The type that a guide<T> holds: T, or array<U> where T is U[].
 template <class T>
 struct held {
   using type = T;
@@ -201,8 +201,8 @@ consteval void require_movable() {
       "(vectors) by unaligned loads, or copy it to aligned memory for its use.");
 }
 
-/// Makes a T in heap `birth`, NEW or HOT. Null when memory is exhausted. What T's constructor
-/// throws is passed on, and nothing is left behind.
+/// Makes a T in heap `birth`, NEW or HOT. Null when memory is exhausted. An exception of T's
+/// constructor is passed on, and nothing is left behind.
 template <class T, class... Arguments>
   requires(!std::is_unbounded_array_v<T>)
 owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {

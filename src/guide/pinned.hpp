@@ -1,9 +1,9 @@
-// What a public operation returns instead of an object's address.
+// The result of a public operation instead of an object's address.
 #pragma once
 
 #include "sync/scope.hpp"
 
-/// On what gives an address that is valid as long as the object that gives it.
+/// Marks functions whose result, an address, is valid as long as the object that gives it.
 #if defined(__clang__)
 #define ISOTHERM_LIFETIMEBOUND [[clang::lifetimebound]]
 #else

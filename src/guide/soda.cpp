@@ -40,9 +40,9 @@ using leaf = std::array<base::atomic<block*>, std::size_t{1} << kLeafBits>;
 std::array<base::atomic<leaf*>, std::size_t{1} << kRootBits> root{};
 base::atomic<std::size_t> directory_bytes{0};
 
-/// What the collector looks at or moves: the address of a slot, or of a granule's first slot |
-/// kWholeGranule; 0 for nothing. Written twice for each visit. kAwaited: somebody sleeps until it
-/// changes.
+/// The slots that the collector looks at or moves: the address of a slot, or of a granule's first
+/// slot | kWholeGranule; 0 for nothing. Written twice for each visit. kAwaited: a thread sleeps
+/// until it changes.
 constexpr std::uintptr_t kWholeGranule = 1, kAwaited = 2;
 base::apart<base::atomic<std::uintptr_t>> hazard{};
 

@@ -13,13 +13,13 @@
 //
 // Collector and destruction of guides (pitfall 5). The collector scans granule by granule (one
 // bitmap word, 64 slots) and moves slot by slot; before it looks at either it publishes it as its
-// hazard, and only then reads the bits. Whoever destroys a guide clears the bits and then waits
-// while the hazard names the slot or its granule. Both sides are sequentially consistent (store
-// hazard, load bits; clear bits, load hazard), so one of them sees the other: either the collector
-// finds the bit clear and leaves the slot alone, or the destroyer waits. For a granule that is as
-// long as it takes to read the sizes of its used objects, from memory as a rule; for a slot, to
-// copy a piece of its object (kCopiedPieceBytes), as the destroyer changes the word and the copy is
-// then given up, and to make and free the room for it.
+// hazard, and only then reads the bits. A thread that destroys a guide clears the bits and then
+// waits while the hazard names the slot or its granule. Both sides are sequentially consistent
+// (store hazard, load bits; clear bits, load hazard), so one of them sees the other: either the
+// collector finds the bit clear and leaves the slot alone, or the destroyer waits. For a granule
+// that is as long as it takes to read the sizes of its used objects, from memory as a rule; for a
+// slot, to copy a piece of its object (kCopiedPieceBytes), as the destroyer changes the word and
+// the copy is then given up, and to make and free the room for it.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ namespace isotherm::guides {
 
 using slot_word = base::atomic<word>;
 
-/// What the scan does with a slot that it has visited.
+/// Tells the scan what to do with a slot that it has visited.
 enum class verdict : std::uint8_t {
   keep_due,  ///< look again in the next window
   drop_due   ///< the object is COLD and at rest

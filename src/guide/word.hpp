@@ -81,7 +81,7 @@ constexpr unsigned history_of(word w) noexcept {
 constexpr word with_history(word w, unsigned history) noexcept {
   return (w & ~kHistoryMask) | (word{history} << kHistoryShift);
 }
-/// Of a word that is not null, NEW, HOT or COLD; NODE if has_left().
+/// Returns the heap of a word that is not null: NEW, HOT or COLD; NODE if has_left().
 constexpr heap::kind heap_of(word w) noexcept {
   return static_cast<heap::kind>((w & kHeapMask) >> kHeapShift);
 }
@@ -129,7 +129,7 @@ constexpr word uncounted(word w) noexcept {
   return n == 0 || n == kCountCeiling ? w : w - kCountOne;
 }
 constexpr word without_counts(word w) noexcept { return w & ~kCountMask; }
-/// Held where it is until the scan resets counts: a saturated count, which nobody takes back.
+/// Held where it is until the scan resets counts: a saturated count, which no scope takes back.
 constexpr word pinned(word w) noexcept { return w | kCountMask; }
 constexpr word locked(word w) noexcept { return w | kLocked; }
 constexpr word unlocked(word w) noexcept { return w & ~kLocked; }
@@ -164,9 +164,9 @@ constexpr word moved_to(word w, word address, heap::kind where) noexcept {
          (w & (kAccessed | kHistoryMask));
 }
 
-/// What bits 59 .. 48 hold in all guide words of the process.
+/// The meaning of bits 59 .. 48 in all guide words of the process.
 enum class word_use : std::uint8_t {
-  history,  ///< of the object's uses: nobody counts
+  history,  ///< of the object's uses: no scope counts
   counts    ///< inactive windows and an active thread count (OBASE 4.1)
 };
 
