@@ -46,9 +46,9 @@ class object_collector {
   window_statistics run_window();
 
   window_statistics last_window() const;
-  /// How the last window used the pages of the heaps; null until a window has ended since somebody
-  /// began to ask. Each call orders it of the next window, and of those of some seconds; while
-  /// nobody calls, nothing is recorded. Any thread; null in a fork child.
+  /// Returns how the last window used the pages of the heaps; null until a window has ended since
+  /// callers began to ask. Each call orders it of the next window, and of those of some seconds;
+  /// without calls, nothing is recorded. Any thread; null in a fork child.
   std::shared_ptr<const page_uses> last_page_uses();
   /// The objects that lie in `where`, in part at least, in the order of their addresses; nullopt
   /// while a window is under way, when one begins meanwhile, before the first one, and in a fork
@@ -57,8 +57,8 @@ class object_collector {
   /// moved meanwhile may be left out. Any thread outside of every scope.
   std::optional<std::vector<seen_object>> objects_in(const heap::range& where);
   /// `callback` runs in the collecting thread at the end of every window, which lasts until it
-  /// returns: it must not call run_window() or stop(). What it throws is dropped, and told by
-  /// `callback_problem`. Set before start().
+  /// returns: it must not call run_window() or stop(). An exception of it is dropped, and reported
+  /// in `callback_problem`. Set before start().
   void on_window(std::function<void(const window_statistics&)> callback);
 
   options configuration() const;

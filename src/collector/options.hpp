@@ -1,4 +1,4 @@
-// The collector's options, and the table of those that are set by name. What sets or shows an
+// The collector's options, and the table of those that are set by name. Code that sets or shows an
 // option (flags of serve and bench, ISOTHERM CONFIG, reports) goes through the table: a new option
 // is a member and a row.
 #pragma once
@@ -21,13 +21,13 @@ enum class mode : std::uint8_t {
   on      ///< watches and moves
 };
 
-/// What decides that an object is cold (policy/policy.hpp).
+/// The policy that decides that an object is cold (policy/policy.hpp).
 enum class policy_name : std::uint8_t { budget, published };
 
 /// The numbers of a BRAID profile that placement needs (policy/write_cost.hpp).
 struct device_costs {
   double write_bytes_per_second;  ///< sequential, with as many writers as the device wants; > 0
-  double read_bytes_per_second;   ///< random, likewise; > 0
+  double read_bytes_per_second;   ///< random, with as many readers as it wants; > 0
   double interference;            ///< one writer divides the bandwidth of reads by 1 + this; >= 0
 };
 
@@ -117,7 +117,7 @@ struct option {
   constexpr bool is_live() const noexcept {
     return when == settable::while_running || when == settable::always;
   }
-  /// What the value may be: "a number from 0 to 604800", "none, cold or pageout".
+  /// Returns the values that are allowed: "a number from 0 to 604800", "none, cold or pageout".
   std::string range() const;
   std::string get(const options& from) const;
   /// Refuses what is out of range, and changes nothing then.
@@ -125,7 +125,7 @@ struct option {
 };
 
 std::span<const option> option_table() noexcept;
-/// Null: there is none of that name.
+/// Returns null if there is none of that name.
 const option* find_option(std::string_view name) noexcept;
 
 }  // namespace isotherm::collector

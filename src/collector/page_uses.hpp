@@ -1,5 +1,5 @@
-// How the window that ended last used the pages of the heaps: for whoever draws them. It is
-// recorded only while somebody asks for it.
+// How the window that ended last used the pages of the heaps: for the page that draws them. It is
+// recorded only while a caller asks for it.
 #pragma once
 
 #include <array>
@@ -33,19 +33,20 @@ struct seen_object {
 class page_uses {
  public:
   std::uint64_t window() const noexcept { return window_; }
-  /// Of page `number` from the heap's begin on; zeros where nothing was seen.
+  /// Returns the use of page `number` from the heap's begin on; zeros where nothing was seen.
   page_use of(heap::kind where, std::uint64_t number) const noexcept {
     const auto& pages = pages_[where];
     return number < pages.size() ? pages[number] : page_use{};
   }
-  /// What page utilization would be if the objects of NEW and HOT lay in the order of their rates,
-  /// pages of one rate and one size class each, and were used independently; 0: nothing is known.
+  /// Returns the page utilization that there would be if the objects of NEW and HOT lay in the
+  /// order of their rates, pages of one rate and one size class each, and were used independently;
+  /// 0: nothing is known.
   double utilization_bound() const noexcept;
 
-  // For the collector. What no memory is left to note is not noted.
+  // For the collector. Uses that no memory is left to note are dropped.
   void begin(std::uint64_t window) noexcept { window_ = window; }
   void add_used(heap::kind where, std::uint64_t number, std::size_t bytes) noexcept;
-  /// Of the object of `w`, an aged word, which takes so many bytes.
+  /// Adds the rate of the object of `w`, an aged word, which takes so many bytes.
   void add_rate(guides::word w, std::uint64_t bytes, rate of_use) noexcept;
 
  private:
@@ -67,12 +68,12 @@ class page_uses {
 class page_watch {
  public:
   static constexpr std::uint64_t kPatienceNs = 5'000'000'000;
-  /// What the last window made; null until one has ended since somebody began to ask. Orders that
-  /// of the windows that end within kPatienceNs, and of the next one in any case.
+  /// Returns the page uses of the last window; null until one has ended since a caller began to
+  /// ask. Orders those of the windows that end within kPatienceNs, and of the next one in any case.
   std::shared_ptr<const page_uses> look();
 
-  /// For the collector: what the window that ends now is to fill; null when nobody asks any more,
-  /// and then nothing is kept.
+  /// For the collector: returns the uses that the window that ends now is to fill; null when no
+  /// caller asks any more, and then nothing is kept.
   std::shared_ptr<page_uses> begin_window();
   void end_window(std::shared_ptr<const page_uses> filled);
 

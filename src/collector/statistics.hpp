@@ -1,6 +1,6 @@
-// What a window of the collector saw and did, and the table of its figures. What tells a figure by
-// name (ISOTHERM STATS and COLLECT, INFO, reports) goes through the table: a new statistic is a
-// member and a row.
+// The statistics of a window of the collector, and the table of its figures. Code that tells a
+// figure by name (ISOTHERM STATS and COLLECT, INFO, reports) goes through the table: a new
+// statistic is a member and a row.
 #pragma once
 
 #include <cstdint>
@@ -70,13 +70,14 @@ struct window_statistics {
 /// Returns `seen` with its totals: those of the window before it, and what it counts itself.
 window_statistics with_totals(window_statistics seen, const window_statistics& before);
 
-/// Of the pages that were used where they lie: what was read past its page touched none.
+/// Page utilization of the pages that were used where they lie: an object that was read past its
+/// page touched none.
 constexpr double page_utilization_of(const window_statistics& seen) noexcept {
   return base::page_utilization(seen.accessed_bytes - seen.read_past_bytes,
                                 seen.accessed_pages - seen.read_past_pages);
 }
 
-/// Calls `callback`. What it threw, in one line; empty: nothing.
+/// Calls `callback`. Returns what it threw, in one line; empty: nothing.
 std::string problem_of(const std::function<void(const window_statistics&)>& callback,
                        const window_statistics& seen);
 

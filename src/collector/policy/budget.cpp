@@ -16,8 +16,8 @@ namespace isotherm::collector {
 
 namespace {
 
-/// Of the room for objects, what is left free at most for those that come back as they are used: an
-/// eighth.
+/// The largest share of the room for objects that is left free for those that come back when they
+/// are used: an eighth.
 constexpr std::uint64_t kReservedShare = 8;
 /// Weight of the last window in how much comes back between two windows' ends.
 constexpr double kNewest = 0.25;
@@ -66,7 +66,7 @@ class budget_policy final : public policy {
     weighted_sizes_ += bytes_of(w) * worth_of(w, 0);
     if (where == heap::kind::newborn) newborn_bytes_ += bytes_of(w);
     if (before == kUnknown) {
-      // That it was made is no use, and may hide one: it counts as one that could have missed.
+      // Creation sets the accessed bit, which may hide a use: it counts as a use that could miss.
       if (is_used) note_use_in_dram(w, unknown_);
       made_ += is_used ? 1 : 0;
       note_known(w, unknown_);
@@ -93,7 +93,7 @@ class budget_policy final : public policy {
              const window_statistics& seen) override {
     memory_.note({.objects = seen.accessed_objects,
                   .misses = seen.accessed_cold_objects,
-                  // Of what was in DRAM before: what came back was a miss.
+                  // The load of objects that were in DRAM before: one that came back was a miss.
                   .load = load_of(warm_, warm_used_ - std::min(warm_used_, back_in_window_)),
                   .predicted_share = predicted_share_,
                   .seconds = seen.window_seconds});
@@ -206,9 +206,9 @@ class budget_policy final : public policy {
   /// Never unknown: the move to COLD may fail.
   rate left_alone(rate r) const noexcept { return std::max(memory_.left_alone(r), kNever); }
 
-  /// A mean over few windows says little, above all of an object that was not used in any of them:
-  /// it is expected to be used as often as the objects of COLD are in the mean. So much is added to
-  /// every rate.
+  /// A mean over few windows says little, above all of an object that none of them used: it is
+  /// expected to be used as often as a mean object of COLD. This expectation is added to every
+  /// rate.
   void expect_uses_in_cold() {
     const auto used = static_cast<double>(missed_);
     const double share =
@@ -220,11 +220,12 @@ class budget_policy final : public policy {
   }
   unsigned worth_now(guides::word w, rate now) const noexcept { return worth_of(w, likely_[now]); }
 
-  /// By how much the worth of what was read for a use must exceed the cut so that it comes back.
-  /// The rate of an object that is used in k of n windows is known to within 1 / sqrt(k) of itself.
-  /// That it was just used makes it look better than it is, and to exchange it for what is worth as
-  /// much costs two moves and a write to the disk, again and again. While next to nothing is known
-  /// what was used last is the better guess, so that it is a quarter of an octave at most.
+  /// Returns by how much the worth of an object that was read for a use must exceed the cut so that
+  /// it comes back. The rate of an object that is used in k of n windows is known to within itself
+  /// / sqrt(k). The use just now makes it look better than it is, and exchanging it for an object
+  /// of equal worth costs two moves and a write to the disk, again and again. While next to nothing
+  /// is known, the objects used last are the better guess: the doubt is a quarter of an octave at
+  /// most.
   unsigned doubt() const noexcept {
     constexpr double kMost = 0.25, kFewestUses = 1.0 / 64;
     const double uses = std::max(share_of(cut_.at) * memory_.length(), kFewestUses);
@@ -249,8 +250,8 @@ class budget_policy final : public policy {
     expected_uses_[worth] += share_of(now);
   }
 
-  /// Of a new object nothing is known, so that its size decides: one of the mean size (of all
-  /// bytes) is just worth its room.
+  /// Guesses the rate of new objects, of which nothing is known: size decides, and one of the mean
+  /// size (of all bytes) is just worth its room.
   void guess_unknown() {
     const unsigned at_cut = std::clamp(leave_cut_.at, typical_, typical_ + kRates - 1) - typical_;
     const rate guess = rate_of(std::max(share_of(at_cut) - cold_share_, 0.0));
@@ -262,7 +263,7 @@ class budget_policy final : public policy {
     return warm_bytes_ > 0 ? static_cast<unsigned>(weighted_sizes_ / warm_bytes_) : typical_;
   }
 
-  /// Of the target, what is left to objects in DRAM.
+  /// Returns the part of the target that is left to objects in DRAM.
   static double room_for_objects(const memory_state& now) noexcept {
     const std::uint64_t counted = now.warm_bytes + now.cold_bytes;
     const std::uint64_t others = now.dram_bytes - std::min(now.dram_bytes, counted);
@@ -289,7 +290,7 @@ class budget_policy final : public policy {
     std::ranges::transform(bytes_, missed_bytes_, all.begin(), std::plus());
     cut_ = cut_within(all, room);
     if (cut_.at > 0) {
-      // Of the same worth what is in DRAM before what is not: to exchange them would gain nothing.
+      // Among objects of one worth, those in DRAM come first: an exchange would gain nothing.
       const std::uint64_t before = bytes_above(all, cut_.at) + bytes_[cut_.at];
       cut_.ties = ties_within(room - std::min(room, before), missed_bytes_[cut_.at]);
     }
@@ -322,7 +323,7 @@ class budget_policy final : public policy {
     tied_let_go_ = going.share;
   }
 
-  /// Of what was used in the window, what would have been in COLD with this cut.
+  /// Returns the share of the window's `used` objects that this cut would have had in COLD.
   double share_below_cut(std::uint64_t used) const noexcept {
     const std::uint64_t below =
         std::accumulate(used_.begin(), used_.begin() + cut_.at, std::uint64_t{0});
@@ -330,8 +331,8 @@ class budget_policy final : public policy {
     return used > 0 ? (static_cast<double>(below) + at_cut) / static_cast<double>(used) : 0;
   }
 
-  /// Of those that are worth as much as the cut, which may be most of all, a share is: by the
-  /// address, for that it is asked for again says nothing new.
+  /// Keeps a share of the objects worth as much as the cut, which may be most of all. The address
+  /// chooses them, because another request for an object says nothing new.
   bool is_kept(guides::word w, rate now, worth_cut cut) const noexcept {
     const unsigned worth = worth_now(w, now);
     if (worth != cut.at) return worth > cut.at;

@@ -51,20 +51,20 @@ class policy {
   /// A window has ended; no word has been aged.
   virtual void begin_ageing(const options& chosen) = 0;
 
-  /// What the window's end makes of the word of an object, whose accessed bit tells whether it was
-  /// used. The accessed bit is clear afterwards.
+  /// Ages the word of an object at the window's end. Its accessed bit tells whether the object was
+  /// used, and is clear in the result.
   virtual guides::word age(guides::word w) = 0;
 
-  /// In which share of the windows the object of an aged word is used, as far as the word tells; 0:
-  /// nothing is known of it.
+  /// Returns the share of the windows in which the object of an aged word is used, as far as it
+  /// tells; 0: nothing is known of it.
   virtual rate rate_now(guides::word w) const noexcept = 0;
 
   /// All words have been aged, and `seen` counts the window's uses.
   virtual void weigh(const options& chosen, const memory_state& now,
                      const window_statistics& seen) = 0;
 
-  /// Where the object of an aged word should go; nullopt: it stays. Of COLD only objects that were
-  /// used are asked for.
+  /// Returns where the object of an aged word should go; nullopt: it stays. Called for an object of
+  /// COLD only if it was used.
   virtual std::optional<heap::kind> target(guides::word w) = 0;
 
   /// Returns where an object of NEW should go when there is no room for it any more, before a

@@ -19,7 +19,7 @@ constexpr double kNewest = 0.25;
 /// A window in which less than this share of the usual number of objects was used says nothing.
 constexpr double kFewUses = 0.125;
 constexpr double kHighestLoad = 64;
-/// Of the usual load a second, from which on the objects in DRAM are used as before.
+/// The share of the usual load a second from which on the objects in DRAM are used as before.
 constexpr double kSteady = 0.67;
 constexpr double kLeastSeconds = 1e-6;
 
@@ -47,7 +47,7 @@ unsigned cut_for(std::span<const std::uint64_t> amounts, std::uint64_t budget) n
 }
 
 double load_of(const objects_by_rate& objects, std::uint64_t used) noexcept {
-  // What is used in each window may be used once in it or a thousand times: as if nearly always.
+  // An object used in each window may be used in it once or a thousand times: nearly always.
   constexpr double kNearlyAlways = 0.98;
   std::array<double, std::tuple_size_v<objects_by_rate>> unused{};  // logarithms
   for (unsigned group = 0; group < unused.size(); ++group) {

@@ -3,8 +3,8 @@
 // All that is known of a window is one bit an object: whether it was used. The rate is the weighted
 // mean of these bits. While the load stays the same every window weighs the same, so that the mean
 // gets more exact with each, up to a memory of kLongestMemory windows; from then on older windows
-// count exponentially less. When the load changes, which shows in misses that nobody expected while
-// what is in DRAM is used less than before, the memory starts anew, and what is hot now is found
+// count exponentially less. When the load changes, which shows in unexpected misses while objects
+// in DRAM are used less than before, the memory starts anew, and objects that are hot now are found
 // within a few windows. When others' misses come beside the load that was, as in a look through all
 // records, the memory gets shorter: what was known is kept, and what is new counts for more.
 //
@@ -38,12 +38,12 @@ unsigned cut_for(std::span<const std::uint64_t> amounts, std::uint64_t budget) n
 /// Numbers of objects by their rates, kRatesPerGroup together.
 inline constexpr unsigned kRatesPerGroup = 64;
 using objects_by_rate = std::array<std::uint64_t, kRates / kRatesPerGroup>;
-/// How many times as many requests a window had as those whose mean the rates are, when `used` of
-/// these objects were used in it: of each, with the probability 1 - (1 - rate)^load. At most 64;
-/// without objects 1.
+/// Returns how many times as many requests a window had as those whose mean the rates are, when
+/// `used` of these objects were used in it: each with the probability 1 - (1 - rate)^load. At most
+/// 64; without objects 1.
 double load_of(const objects_by_rate& objects, std::uint64_t used) noexcept;
 
-/// What was used in a window.
+/// The uses of a window.
 struct window_uses {
   std::uint64_t objects = 0;
   std::uint64_t misses = 0;    ///< of these, in COLD
@@ -52,17 +52,17 @@ struct window_uses {
   double seconds = 1;          ///< that the window took
 };
 
-/// What the end of a window does to rates. One thread.
+/// Changes rates at the end of a window. One thread.
 class use_memory {
  public:
   use_memory() noexcept { rebuild(); }
 
   /// Ends a window. Call it before the window's rates are updated.
   void end_window() noexcept;
-  /// Of the window that ended last. When it has more misses than the last windows let expect at
-  /// this load, and than were predicted, other objects are used, not the same ones more or less
-  /// often. Then the memory starts anew with the next window; or, if the load of a second is nearly
-  /// that of the last windows, gets no longer than kShortMemory.
+  /// Notes the uses of the window that ended last. When it has more misses than the last windows
+  /// let expect at this load, and than were predicted, other objects are used, not the same ones
+  /// more or less often. The memory then starts anew with the next window; or, if the load of a
+  /// second is nearly that of the last windows, it gets no longer than kShortMemory.
   void note(const window_uses& seen) noexcept;
 
   /// Windows that the rates are the mean of.
@@ -77,11 +77,11 @@ class use_memory {
   rate used(rate before, std::uint16_t random) const noexcept {
     return used_[before].taken(random);
   }
-  /// Likewise, in which it was not.
+  /// The rate after that window when the object was not used in it.
   rate idle(rate before, std::uint16_t random) const noexcept {
     return idle_[before].taken(random);
   }
-  /// What an object keeps of its rate in COLD.
+  /// The rate that an object keeps in COLD; its low part becomes the era.
   rate left_alone(rate r) const noexcept { return static_cast<rate>(r / kEras * kEras + era_); }
   /// The rate today of an object that was left alone in COLD, to within an era. After more than
   /// kEras eras, some thousand windows, it reads as if the object had been left alone later.

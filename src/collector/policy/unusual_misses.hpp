@@ -1,6 +1,6 @@
-// When the load changes, nearly all that is used misses, and none of it comes back before the
-// window's end has made its rate known. So a window with unusually many misses ends early, and so
-// do the next ones, until misses are as few as before or these are usual.
+// When the load changes, nearly all uses miss, and no object comes back before the window's end has
+// made its rate known. A window with unusually many misses therefore ends early, as do the next
+// ones, until misses are as few as before or these are usual.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace isotherm::collector {
 /// Misses are uses of objects that had left DRAM. One thread.
 class unusual_misses {
  public:
-  /// A window ends, with so many since the process began.
+  /// Ends a window; `misses` counts since the process began.
   void end_window(std::uint64_t misses) noexcept {
     usual_ += (static_cast<double>(misses - at_begin_) - usual_) * kNewest;
     at_begin_ = misses;
   }
-  /// Whether the window has so many more than the last ones that it should end now, after `share`
-  /// of its time.
+  /// Whether the window has so many more misses than the last ones that it should end now, after
+  /// `share` of its time.
   bool end_window_now(std::uint64_t misses, double share) const noexcept {
     const auto seen = static_cast<double>(misses - at_begin_);
     return share >= kLeastShare && seen > kUnusual * usual_ && seen > kWorthNoting;
@@ -27,7 +27,7 @@ class unusual_misses {
   static constexpr double kUnusual = 2;
   /// A window's end ages all records, which takes a while.
   static constexpr double kLeastShare = 0.125;
-  /// Fewer do no harm.
+  /// Fewer misses do no harm.
   static constexpr double kWorthNoting = 1000;
 
   std::uint64_t at_begin_ = 0;

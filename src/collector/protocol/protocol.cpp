@@ -36,7 +36,7 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, cons
   void* const to = heap::allocate(target, bytes, heap::recycling::none);
   if (!to) return move_result::full;
   const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target.where);
-  // Release publishes the copy to whoever dereferences the new word.
+  // Release publishes the copy to threads that dereference the new word.
   move_result result = copy_while_wanted(slot, expected, to, from, bytes);
   if (result == move_result::moved && !slot.compare_exchange_acq_rel(expected, next)) {
     result = move_result::vetoed;

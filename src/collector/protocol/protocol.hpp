@@ -52,8 +52,8 @@ class migration_protocol {
  public:
   virtual ~migration_protocol() = default;
   virtual std::string_view name() const noexcept = 0;
-  /// What it needs guide words to hold. begin() sees to it that they do before anybody counts; that
-  /// nobody does any more is for the collector to find out (choose_ways()).
+  /// The bits that it needs guide words to hold. begin() makes them hold these before any scope
+  /// counts; the collector finds out when no scope counts any more (choose_ways()).
   virtual guides::word_use use_of_words() const noexcept = 0;
 
   /// Prepares for moving `batch`. Called outside of every scope. False when open scopes outlasted
@@ -73,7 +73,7 @@ const std::vector<std::string_view>& protocol_names();
 base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view name);
 
 /// Bytes of an object that are copied before the collector looks whether the copy is still wanted:
-/// some microseconds, for which somebody who destroys the object's guide may have to wait.
+/// some microseconds, for which a thread that destroys the object's guide may have to wait.
 inline constexpr std::size_t kCopiedPieceBytes = std::size_t{64} << 10;
 
 /// Copies the object of `expected`, whose bytes are at `from`, to `target` and commits by changing

@@ -1,7 +1,7 @@
 // The simpler protocol. The accessed bits of the batch are clear; then every scope that was open
-// closes. Whoever dereferenced before the clear has left; whoever dereferences after it sets the
-// bit by a read-modify-write, which changes the word and so vetoes the commit. Dereferences never
-// count and scopes keep no set.
+// closes. A scope that dereferenced before the clear has closed; one that dereferences after it
+// sets the bit by a read-modify-write, which changes the word and so vetoes the commit.
+// Dereferences never count and scopes keep no set.
 #pragma once
 
 #include <memory>

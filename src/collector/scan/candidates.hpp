@@ -43,9 +43,8 @@ inline candidate to_hot(guides::slot_word& slot, const policy& decides, guides::
   return candidate_of(slot, {heap::kind::hot, decides.band(w, now)}, object);
 }
 
-/// A COLD object that nobody used needs no scan until it is dereferenced. A count that stayed
-/// behind, or the lock of a relocated guide, is for a later scan to clear, or it would pin until
-/// the next use.
+/// A COLD object that was not used needs no scan until it is dereferenced. A later scan clears a
+/// count that stayed behind, or the lock of a relocated guide, which would pin until the next use.
 inline guides::verdict verdict_of(guides::word w) noexcept {
   const bool rests = guides::heap_of(w) == heap::kind::cold && !guides::is_accessed(w) &&
                      !guides::is_counted(w) && !guides::is_locked(w);

@@ -13,8 +13,8 @@
 
 namespace isotherm::collector {
 
-/// Cuts NEW and HOT into parts by address, of about as many bytes. What moves, moves part by part,
-/// so that the extents of one are empty, and given back, before those of the next are copied.
+/// Cuts NEW and HOT into parts by address, of about as many bytes. Objects move part by part, so
+/// that the extents of one part are empty, and given back, before the next part is copied.
 class source_parts {
  public:
   /// Objects of NEW belong to parts, or wait there for the newborn_queue.

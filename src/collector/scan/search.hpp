@@ -25,8 +25,8 @@ inline constexpr std::size_t kFoundInOrder = kListBytes / sizeof(candidate);
 inline constexpr std::chrono::milliseconds kSearchPiece{5};
 /// The objects that lie, in part at least, in `where`, in the order of their addresses. Looks at
 /// every guide: of the order of 50 ns for each. Waits for no page. Between its pieces it lets go of
-/// `alone`, the lock under which `windows` counts, for windows and for whoever looks after memory;
-/// nullopt when a window began, or the lock does not come back.
+/// `alone`, the lock under which `windows` counts, for windows and for the thread that looks after
+/// memory; nullopt when a window began, or the lock does not come back.
 std::optional<std::vector<seen_object>> find_objects(const policy& decides,
                                                      const heap::range& where,
                                                      std::unique_lock<std::timed_mutex>& alone,

@@ -23,20 +23,20 @@ class touched_pages {
   /// Until clear(), how much of each page was used is noted there too; null: it is not.
   void note_in(std::shared_ptr<page_uses> uses) noexcept { uses_ = std::move(uses); }
   page_uses* uses() const noexcept { return uses_.get(); }
-  /// What was noted since note_in().
+  /// Takes the uses that were noted since note_in().
   std::shared_ptr<page_uses> take_uses() noexcept { return std::move(uses_); }
   /// Marks the pages of an object in heap `where`; those for which no memory is left go uncounted.
   void add(heap::kind where, const void* object, std::size_t bytes,
            usage_path path = usage_path::in_place) noexcept;
   std::uint64_t count(heap::kind where) const noexcept { return counts_[where]; }
-  /// Of all heaps.
+  /// Counts the pages of all heaps.
   std::uint64_t count() const noexcept {
     std::uint64_t sum = 0;
     for (const heap::kind where : heap::kKinds) sum += counts_[where];
     return sum;
   }
 
-  /// Of them those that stayed out of DRAM: marked first for an object that was read past them.
+  /// Counts those of them that stayed out of DRAM: marked first for an object read past them.
   std::uint64_t count_read_past() const noexcept { return read_past_; }
 
  private:

@@ -11,14 +11,14 @@
 
 namespace isotherm::collector {
 
-/// So much of COLD may be dead, a quarter: beyond it, extents are emptied.
+/// The share of COLD that may be dead, a quarter: beyond it, extents are emptied.
 inline constexpr std::uint64_t kBorneDeadInCold = 4;
 /// Extents of COLD whose live share is lower may be emptied. One that is emptied yields a byte for
 /// at most three that are read and written again.
 inline constexpr double kSparseColdShare = 0.75;
 
-/// So much of HOT lives at least, after compaction. Where objects leave at random a byte that dies
-/// costs about thirteen copied at worst, for the sparsest extents come first.
+/// The share of HOT that lives at least, after compaction. Where objects leave at random, a byte
+/// that dies costs about thirteen copied at worst: the sparsest extents come first.
 inline constexpr double kSparseHotShare = 0.93;
 
 /// Bytes of live objects that the window may move within COLD, so that no more than a quarter of it

@@ -55,12 +55,12 @@ constexpr std::uint64_t cost_of(const candidate& one) noexcept {
   return one.bytes + kMoveCostBytes;
 }
 
-/// At most: neighbours share pages.
+/// An upper bound: neighbours share pages.
 constexpr std::uint64_t read_bytes_of(const candidate& one) noexcept {
   return one.is_in_cold ? (one.bytes / base::kPageBytes + 1) * base::kPageBytes : 0;
 }
 
-/// What moves together; `cost` gets its cost.
+/// Returns the objects that move together; `cost` gets their cost.
 std::span<const candidate> first_batch(std::span<const candidate> all, std::uint64_t most_cost,
                                        std::uint64_t& cost) noexcept {
   std::size_t objects = 0;
@@ -176,7 +176,7 @@ bool migration::move_batch() {
   return true;
 }
 
-/// Before the batch's epoch: whoever destroys a guide waits while its object is moved.
+/// Before the batch's epoch: a thread that destroys a guide waits while its object is moved.
 void migration::read(std::span<const candidate> batch) {
   reads_.clear();
   reads_of visitor(reads_);

@@ -72,8 +72,9 @@ class migration {
 
   /// Begins a list to move, which must live until move_batch() is false. An object that was to
   /// leave NEW for COLD but has been used since the scan goes to HOT (it counts as vetoed and as
-  /// promoted): left where it is, a little would keep every extent of NEW. So it is with what is
-  /// used while it moves within HOT, which is tried once more, in a batch that is over sooner.
+  /// promoted): left where they are, a few would keep every extent of NEW. An object that is used
+  /// while it moves within HOT is tried once more, for the same reason, in a batch that is over
+  /// sooner.
   void begin_list(std::span<const candidate> list) noexcept;
   /// Moves the next batch; false: the list is done, or moving has ended. An epoch that can't begin
   /// in time is tried again; several in a row (each counted) end the work of this window.

@@ -74,7 +74,7 @@ bool windows::maintain(time_point began, const options& chosen) {
   sync::retired_blocks() > 0 ? sync::reclaim_ready(kReclaimedAtOnceUs)
                              : sync::reclaim_aside(kReclaimedAtOnceUs);
   const std::unique_lock alone(one_at_a_time, 2 * kSearchPiece);
-  if (!alone) return false;  // a window that somebody asked for looks by itself
+  if (!alone) return false;  // a window that was asked for looks by itself
   const cpu_timer cpu(counted_.collector_cpu_seconds);
   window between{chosen, room_, counted_};
   refresh_room(between);
@@ -114,9 +114,9 @@ window windows::begin() {
   return now;
 }
 
-/// The protocol and the policy that were asked for. What the words hold for another policy or
-/// protocol says nothing to these, and is cleared; but not the counts of scopes that are still
-/// open, and while there are any the words go on being used for counts.
+/// Chooses the protocol and the policy that were asked for. Bits that words hold for others mean
+/// nothing to these, and are cleared; but not the counts of scopes that are still open, and while
+/// there are any the words go on being used for counts.
 void windows::choose_ways(const options& chosen) {
   const bool is_new_policy = !decides_ || decides_->name() != chosen.policy;
   auto next = *make_protocol(chosen.protocol);
