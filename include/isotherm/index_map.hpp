@@ -1,6 +1,6 @@
 // The index map of WiscSort as a building block (WiscSort 3.3): for each record of a file or of
-// memory, the first bytes of its key and its position, in 16 bytes of memory. What needs keys alone
-// (order, the first few, groups, joins) works on the map; values are read only on demand.
+// memory, the first bytes of its key and its position, in 16 bytes of memory. Work on keys alone
+// (order, the first few, groups, joins) needs only the map; values are read on demand.
 #pragma once
 
 #include <cstddef>

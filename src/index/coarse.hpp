@@ -1,4 +1,4 @@
-// What the coarse structures have in common: one reader-writer lock around a structure that has no
+// The common part of the coarse structures: one reader-writer lock around a structure that has no
 // locks of its own.
 //
 // A writer searches under the shared lock, as readers do, decides and allocates without the lock,

@@ -1,4 +1,4 @@
-// What all structures share: waiting, counting, making and retiring nodes.
+// Parts that all structures share: waiting, counting, making and retiring nodes.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ unlinked<Storage, Node> make_entry(const Storage& storage, const placement::node
 }
 
 inline void prefetch(const void* address) noexcept { __builtin_prefetch(address); }
-/// Of a byte string its size and its begin, which one in four has in two cache lines.
+/// Prefetches size and begin of a byte string, which one in four has in two cache lines.
 inline void prefetch(const bytes* object) noexcept {
   // As a number: null, of a value that is being erased, has no address before it.
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(object) - 1));

@@ -1,7 +1,7 @@
-// What a structure must offer to be held by any_index (adapter.hpp). A structure is a template over
-// its storage (storage.hpp); its constructor takes the number of keys expected and a storage
-// object, which may be left out where the storage has a default. Its operations mean what any_index
-// says.
+// The operations that a structure must offer to be held by any_index (adapter.hpp). A structure is
+// a template over its storage (storage.hpp); its constructor takes the number of keys expected and
+// a storage object, which may be left out where the storage has a default. Its operations mean what
+// any_index says.
 #pragma once
 
 #include <concepts>

@@ -26,7 +26,7 @@ namespace isotherm::index {
 
 using sync::scope;
 
-/// What update() is to do with a key.
+/// The action that update() is to take on a key.
 enum class action : unsigned char { keep, write, erase };
 struct decision {
   action act = action::keep;

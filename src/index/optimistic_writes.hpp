@@ -1,7 +1,7 @@
 // The writing operations of structures whose searches take no lock, or share one, and whose writers
 // lock the place that they found. A writer searches, decides and allocates without that lock; then
-// it locks the place if it is still as the search saw it, or else searches again. What a place is,
-// how it shows changes, and what must be locked to link or unlink is left to the structure.
+// it locks the place if it is still as the search saw it, or else searches again. The structure
+// defines what a place is, how it shows changes, and what must be locked to link or unlink.
 #pragma once
 
 #include <string_view>

@@ -6,10 +6,11 @@
 //   unmanaged    pointer: bytes*          nodes by malloc   values by malloc
 //   placed<...>  as one of these          nodes in fast or slow memory (placement/)
 //
-// An index is made with a storage object. That object is a handle: copies of it mean the same
+// An index is made with a storage object. The object is a handle: copies of it mean the same
 // memory, and each part of an index keeps one of its own. The first two are empty and take no room;
-// the third, for trees, holds a pointer to who chooses a tier for each node, counts the uses of
-// leaves, and lets nodes be relocated. What it adds to a search costs the others nothing.
+// the third, for trees, holds a pointer to the placer, which chooses a tier for each node, counts
+// the uses of leaves, and lets nodes be relocated. Its additions to a search cost the others
+// nothing.
 //
 // A node is allocated for a level: the number of nodes above it, as the search for its place has
 // counted them, 0 for the root. Levels are counted from the top because that works for all trees
@@ -96,8 +97,8 @@ class guide_pointer : public guide<bytes> {
   bool clear(access& inside) noexcept { return guide<bytes>::clear(inside.scope()); }
 };
 
-/// What an index asks of its storage. make() and make_successor() return an empty owner when memory
-/// is exhausted; the other functions end the process then.
+/// The operations that an index asks of its storage. make() and make_successor() return an empty
+/// owner when memory is exhausted; the other functions end the process then.
 template <class S>
 concept storage = std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
                   requires(const S& s, const typename S::pointer& old, const content& value,
@@ -117,7 +118,7 @@ concept storage = std::copy_constructible<S> && std::is_nothrow_destructible_v<S
                     { S::deallocate_node(node) } noexcept;
                   };
 
-/// Counts nothing and takes no room: in leaves that nobody places.
+/// Counts nothing and takes no room: in leaves that are not placed.
 struct no_use_count {
   static void add() noexcept {}
 };

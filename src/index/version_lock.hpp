@@ -21,7 +21,7 @@ class version_lock {
 
   static bool is_obsolete(std::uint64_t version) noexcept { return (version & kObsolete) != 0; }
 
-  /// The version while nobody holds the lock; waits for the holder.
+  /// The version while no thread holds the lock; waits for the holder.
   std::uint64_t read() const noexcept {
     std::uint64_t v = word_.load_acquire();
     for (backoff wait; v & kLocked; v = word_.load_acquire()) wait();

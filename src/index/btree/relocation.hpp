@@ -106,7 +106,7 @@ void tree<Storage, Latch>::link_copied_halves(const path& p, leaf* left, const s
   leaf* const full = leaf_of(p.at);
   for (leaf* half : {left, right}) {
     copy_fast_entries(half);
-    half->latch.lock();  // until its guides are known nobody writes, or relocates it
+    half->latch.lock();  // until its guides are known no thread writes or relocates it
   }
   const unsigned cut = count_of(left);
   replace_by_two(p, left, between, right);

@@ -60,7 +60,7 @@ class tree {
   /// Downwards; without `from`, from the greatest key.
   void collect_down(access& inside, const std::optional<scan_start>& from, piece& out);
 
-  // What optimistic_writes and coarse ask for.
+  // Types and functions that optimistic_writes and coarse ask for.
   using node = btree_detail::node<Latch>;
   using leaf = btree_detail::leaf<Latch, Storage>;
   /// Where a search for a key ended.

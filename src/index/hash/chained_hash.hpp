@@ -1,6 +1,6 @@
-// What hash-pugh and hash-chm share on top of growing_table: searches take no lock; a write
-// (optimistic_writes.hpp) locks the chain and checks it again. What locks a chain, and how a bucket
-// moves under that lock, is left to each table.
+// The common part of hash-pugh and hash-chm on top of growing_table: searches take no lock; a write
+// (optimistic_writes.hpp) locks the chain and checks it again. Each table decides what locks a
+// chain, and how a bucket moves under that lock.
 #pragma once
 
 #include "index/common.hpp"

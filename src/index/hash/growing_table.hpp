@@ -6,10 +6,10 @@
 //
 // Buckets move one by one, and every operation that meets a growing table helps, so that none pays
 // for the whole table. Sizes are powers of two: buckets b and b + size of the next table get nodes
-// only from bucket b of this one, and nobody looks at those two before bucket b says that it has
+// only from bucket b of this one, and no thread looks at those two before bucket b says that it has
 // moved. Chains are split in place. A search that finds its key in a chain being split is right; a
 // miss counts only if the bucket's word, read again, shows no move (Triplett, McKenney, Walpole,
-// USENIX ATC 2011, argue likewise for in-place unzipping).
+// USENIX ATC 2011, argue so for in-place unzipping).
 //
 // How a bucket is locked, and the rest of moving it, is left to the structure.
 #pragma once

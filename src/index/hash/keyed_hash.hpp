@@ -1,7 +1,7 @@
 // The hash of all tables whose keys come from outside: xxHash3 with a secret that each process
-// draws for itself. Keys that collide in one process do not in another, so that nobody can prepare
-// keys that collide. xxHash3 is not a cryptographic hash: an attacker who can measure the times of
-// millions of single look-ups might learn something about the secret.
+// draws for itself. Keys that collide in one process do not in another, so that a client cannot
+// prepare keys that collide. xxHash3 is not a cryptographic hash: an attacker who can measure the
+// times of millions of single look-ups might learn something about the secret.
 #pragma once
 
 #include <xxhash.h>

@@ -1,5 +1,6 @@
-// What the skip lists share (Pugh, "Skip lists: a probabilistic alternative to balanced trees",
-// CACM 1990): nodes with a tower of links, levels drawn with p = 1/4, and the order of keys.
+// The common part of the skip lists (Pugh, "Skip lists: a probabilistic alternative to balanced
+// trees", CACM 1990): nodes with a tower of links, levels drawn with p = 1/4, and the order of
+// keys.
 //
 // A node keeps the first 12 bytes of its key as numbers: most comparisons on the way down are then
 // made without dereferencing the key, which stays cold and costs no cache miss. It is twelve

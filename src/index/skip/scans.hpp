@@ -1,7 +1,7 @@
 // Downward scans of lists that are linked upwards only. A search for the bound finds a node some
 // places before it, on a level above the bottom. From that node the bottom level is followed up to
-// the bound, and the nodes gathered are visited in reverse. That node is then the next bound: one
-// search serves about sixteen nodes.
+// the bound, and the nodes gathered are visited in reverse. The node that the search found is then
+// the next bound: one search serves about sixteen nodes.
 #pragma once
 
 #include <optional>

@@ -139,9 +139,10 @@ void skiplist_fraser<Storage>::remove(access& inside, position& where, std::stri
   }
 }
 
-/// Of a node that is marked and that nobody links any more. The search passes the keys behind it,
-/// which the one that found it has not read: it waits for them, as one that went past the node
-/// would leave it linked. If the disk does not give one the node is left, with its memory.
+/// Unlinks and retires a node that is marked and that no thread links any more. The search passes
+/// the keys behind it, which the search that found it has not read: it waits for them, because one
+/// that went past the node would leave it linked. If the disk does not give one, the node is left,
+/// with its memory.
 template <class Storage>
 void skiplist_fraser<Storage>::unlink_and_retire(const wanted_key& key, position& where, node* n) {
   access waits;
@@ -164,9 +165,9 @@ void skiplist_fraser<Storage>::clear() {
   }
 }
 
-/// Unlinks a marked node that nobody links any more, without reading a key: it is looked for among
-/// the nodes whose keys begin as its own does. Unlinks other marked nodes on the way. False: start
-/// again.
+/// Unlinks a marked node that no thread links any more, without reading a key: it is looked for
+/// among the nodes whose keys begin as its own does. Unlinks other marked nodes on the way. False:
+/// start again.
 template <class Storage>
 bool skiplist_fraser<Storage>::try_unlink(node* gone) {
   node* before = head_;  // comes before `gone`
