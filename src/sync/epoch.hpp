@@ -35,8 +35,8 @@ migration_state current_state() noexcept;
 
 /// True from before the collector waits for the scopes that are open until its last move of the
 /// batch is done, whatever the protocol. Where a scope reads false, no object that it looks at
-/// afterwards moves before it closes: a collector that starts later waits for it. That is what
-/// guide::peek() rests on.
+/// afterwards moves before it closes: a collector that starts later waits for it. guide::peek()
+/// relies on this.
 bool moves_may_happen() noexcept;
 
 /// Raises moves_may_happen() for its life. For the collector, around begin and end of a batch.
@@ -48,10 +48,11 @@ class moving_guard {
   moving_guard& operator=(const moving_guard&) = delete;
 };
 
-/// In a fork child, where there is no collector, whatever it was amid.
+/// For a fork child, which has no collector: forgets the migration that was under way.
 void forget_migration() noexcept;
 
-/// What leaving a tracking scope does to each guide slot it counted. Set once by the guide layer.
+/// Sets the function that leaving a tracking scope calls for each guide slot it counted. Called
+/// once, by the guide layer.
 void set_count_release(count_release release) noexcept;
 
 /// Leaves the outermost scope of a tracking thread: uncounts what it counted. Cold.

@@ -1,8 +1,8 @@
-// Reclamation in two steps. A reclaimer first seals what it finds retired with an epoch that it
-// advances to at that moment: unlinking happened before retire(), retire() before the sealing (the
-// list's lock), the sealing before any scope that carries the new epoch. What is sealed is freed
-// when no open scope carries an older epoch. Sealing late, rather than reading the epoch in
-// retire(), spares retire() a full fence.
+// Reclamation in two steps. A reclaimer first seals the blocks that it finds retired with an epoch
+// that it advances to at that moment: unlinking happened before retire(), retire() before the
+// sealing (the list's lock), the sealing before any scope that carries the new epoch. Sealed blocks
+// are freed when no open scope carries an older epoch. Sealing late, rather than reading the epoch
+// in retire(), spares retire() a full fence.
 #include "sync/retire.hpp"
 
 #include <algorithm>
@@ -112,7 +112,7 @@ std::size_t reclaim_ready(std::uint64_t limit_us) noexcept {
     // A thread may go on retiring: only what it had retired when its turn came is freed.
     return reclaim_all(list, list.blocks(), deadline);
   });
-  // What the callbacks retired is this thread's.
+  // Blocks that the callbacks retired are this thread's.
   if (freed == 0 || os::monotonic_ns() < deadline) {
     freed += reclaim_all(mine.retired, kAll, deadline);
   }

@@ -11,7 +11,7 @@ namespace isotherm::sync {
 
 namespace {
 
-/// Segments for when memory is exhausted: 43,520 blocks. Pages that nobody touches cost nothing.
+/// Segments for when memory is exhausted: 43,520 blocks. Untouched pages cost nothing.
 class segment_reserve {
  public:
   retired_segment* take() noexcept {

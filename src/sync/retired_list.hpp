@@ -1,17 +1,15 @@
-// What one thread has retired and nobody has freed yet, oldest first.
+// Blocks that one thread has retired and no thread has freed yet, oldest first.
 //
-//   aside_     blocks that no scope can see any more: the rest of closing_ when its thread had
-//   freed
-//              enough
+//   aside_     seen by no scope any more: the rest of closing_ when its thread had freed enough
 //   closing_   sealed together, with the epoch that was current when the last of it was in
 //   open_      retired since; sealed as a whole once closing_ is empty
 //
-// A thread frees the blocks of closing_, and now and then a few of aside_. So blocks that waited
-// for a scope that stayed open are freed in the background, and the room of those retired last,
+// A thread frees the blocks of closing_, and now and then a few of aside_. Blocks that waited for a
+// scope that stayed open are thus freed in the background, and the room of those retired last,
 // which is in the processor's cache, is used again at once.
 //
-// One epoch for the front is enough, because what is behind it can go no earlier. So the work that
-// a look at the list costs does not grow with what waits in it.
+// One epoch for the front is enough, because what is behind it can go no earlier. The cost of a
+// look at the list thus does not grow with the blocks that wait in it.
 //
 // Blocks lie in segments of a page, which move from hand to hand as a whole. The list keeps one
 // that was emptied for its next need; where memory is exhausted there is a reserve of them, so that
@@ -76,12 +74,12 @@ class retired_list {
   void lock_for_fork() noexcept;
   void unlock_in_parent() noexcept;
   void unlock_in_child() noexcept;
-  /// Around fork(), whoever forks, inside the above: the reserve is every list's.
+  /// Around fork() by any thread, inside the locks above: all lists share the reserve.
   static void lock_reserve() noexcept;
   static void unlock_reserve() noexcept;
 
  private:
-  /// Of closing_. `sealing`: a thread is about to set its epoch.
+  /// The stage of closing_. `sealing`: a thread is about to set its epoch.
   enum class stage : std::uint8_t { sealing, waiting, ready };
 
   /// Lets the lock go while it changes the epoch or goes through the slots.

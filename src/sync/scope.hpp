@@ -53,7 +53,7 @@ class scope {
         // up to here too: a later store by the same thread is in no release sequence of leave()'s
         // (C++20, [intro.races]). Pairs with oldest_open_epoch(). The machine's store is the same.
         mine.entered.store_release(slot_value(global));
-        base::compiler_barrier();  // pairs with os::membarrier() in whoever changed the word
+        base::compiler_barrier();  // pairs with os::membarrier() of the thread that changed it
         again = facts.global_word.load_acquire();
       } else {
         // Both sequentially consistent: an acquire load could still pass the exchange.
@@ -70,7 +70,7 @@ class scope {
   static void leave(thread_slot& mine) noexcept {
     if (mine.tracking) [[unlikely]]
       leave_tracking(mine);
-    // Release: all that this scope read and wrote happens before whoever finds the slot empty.
+    // Release: all that this scope read and wrote happens before a thread finds the slot empty.
     mine.entered.store_release(0);
     if (mine.retired_weight >= kReclaimWeight) [[unlikely]]
       maybe_reclaim(mine);

@@ -18,8 +18,8 @@ constinit thread_local thread_slot* this_thread_slot = nullptr;
 
 namespace {
 
-/// While the process forks nobody is amid what the child keeps: the forking thread's own slot, and
-/// the reserve for retired blocks.
+/// While the process forks no thread is amid a change of what the child keeps: the forking thread's
+/// own slot, and the reserve for retired blocks.
 void lock_for_child() {
   if (this_thread_slot) {
     this_thread_slot->counted_lock.lock();

@@ -4,10 +4,10 @@
 //   thread_slot    one per live thread        the paper's thread activity index (OBASE 4.5)
 //
 // Entering a scope writes the thread's own slot with a plain store and re-reads the global word
-// behind a compiler barrier; whoever changes the global word issues os::membarrier() before it
-// reads the slots. Either the store was made before the barrier, and the slot is seen; or it comes
-// after, and the re-read sees the new word. That is the asymmetric fence (store-load on both sides,
-// paid by the rare one).
+// behind a compiler barrier; a thread that changes the global word issues os::membarrier() before
+// it reads the slots. Either the store was made before the barrier, and the slot is seen; or it
+// comes after, and the re-read sees the new word. This is the asymmetric fence (store-load on both
+// sides, paid by the rare one).
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ class counted_set {
 inline constexpr std::size_t kReclaimWeight = std::size_t{256} << 10;
 inline constexpr std::size_t kBlockWeight = std::size_t{2} << 10;
 
-/// What a thread publishes (first line) and what only it touches (the rest).
+/// Fields that a thread publishes (first line) and fields that only it touches (the rest).
 struct alignas(base::kNoSharingBytes) thread_slot {
   /// slot_value() of the global word seen at entry, 0 outside. Written by the owner, read by the
   /// collector and by reclaimers.
@@ -72,14 +72,14 @@ struct alignas(base::kNoSharingBytes) thread_slot {
   std::size_t retired_weight = 0, retired_blocks = 0;
   std::size_t owed_blocks = 0;         // retired, ready, and not freed for want of time
   std::uint64_t frees_aside_from = 0;  // ns, of the monotonic clock
-  base::spin_lock
-      counted_lock;  // whoever moves or destroys a counted guide takes it out of the set
+  // Guards `counted`: a thread that moves or destroys a counted guide takes it out of the set.
+  base::spin_lock counted_lock;
   counted_set counted;
   retired_list retired;  // the owner pushes, any reclaimer takes
 };
 
-/// What every scope reads, on a line of its own: what else the linker would put there may be
-/// written all the time. Only advancing the epoch writes it.
+/// Facts that every scope reads, on a line of their own: other data that the linker would put there
+/// may be written all the time. Only advancing the epoch writes it.
 struct alignas(base::kNoSharingBytes) scope_facts {
   base::atomic<std::uint64_t> global_word{kEpochStep};
   base::atomic<bool> fence_is_asymmetric{false};
@@ -97,7 +97,7 @@ inline thread_slot& slot_of_this_thread() noexcept {
 }
 
 using slot_list = base::claimed_list<thread_slot, 64>;
-/// Of every thread that is or was.
+/// The slots of every thread that is or was.
 extern slot_list slots;
 
 /// Slot values: 0 outside, else epoch + 1.
