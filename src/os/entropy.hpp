@@ -1,4 +1,4 @@
-// Random bytes that nobody outside the process can foresee.
+// Random bytes that cannot be foreseen outside the process.
 #pragma once
 
 #include <cstddef>

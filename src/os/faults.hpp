@@ -44,9 +44,9 @@ void set_thread_fault(int code);
 /// a multiple of a page; without a value, what it asks for. For tests.
 void set_longest_read(std::optional<std::size_t> bytes);
 
-/// What the hook says of a call that is about to be made: 0 or an errno value.
+/// Returns the hook's answer for a call that is about to be made: 0 or an errno value.
 int injected_fault(io_call call);
-/// What set_free_space(), set_thread_fault() and set_longest_read() were told last.
+/// Return the last values of set_free_space(), set_thread_fault() and set_longest_read().
 std::optional<std::uint64_t> injected_free_space();
 int injected_thread_fault() noexcept;
 std::optional<std::size_t> injected_longest_read() noexcept;

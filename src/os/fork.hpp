@@ -1,4 +1,4 @@
-// What to do around fork(2).
+// Handlers around fork(2).
 #pragma once
 
 namespace isotherm::os {

@@ -1,5 +1,5 @@
-// What measures and what was asked of it: facts that results carry, so that they can be told apart
-// and repeated.
+// The machine that measures and the command that it was given: facts that results carry, so that
+// they can be told apart and repeated.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the kernel knows of how a thread is to be scheduled.
+// The kernel's attributes of how a thread is to be scheduled.
 #pragma once
 
 #include <sys/syscall.h>
@@ -23,7 +23,7 @@ struct scheduling_attributes {
 };
 static_assert(sizeof(scheduling_attributes) == 48);
 
-/// Of a thread, 0 for the calling one. All 0 where the system forbids to ask.
+/// Reads those of a thread, 0 for the calling one. All 0 where the system forbids to ask.
 inline scheduling_attributes read_scheduling(pid_t thread) noexcept {
   constexpr unsigned kNoFlags = 0;
   scheduling_attributes found{};

@@ -24,7 +24,7 @@ unsigned thread_pool::start(unsigned threads) {
       threads_.push_back(std::move(*started));
     }
   } catch (const std::bad_alloc&) {
-    // Likewise.
+    // Those that there are do its part.
   }
   return std::min(threads, static_cast<unsigned>(threads_.size() + 1));
 }

@@ -20,14 +20,14 @@ namespace isotherm::os {
 namespace {
 
 constexpr unsigned kRingEntries = 128;
-/// What waits for the kernel thread stays in the ring: as many reads of a page as a cold_reader has
+/// Reads that wait for the kernel thread stay in the ring: as many of a page as a cold_reader has
 /// under way, so that none has to be submitted again.
 constexpr unsigned kPolledEntries = 1024;
 constexpr unsigned kPollsForMs = 1;  // the kernel thread, after the last read; in whole ticks
 constexpr std::size_t kLargestRead = std::size_t{1} << 30;
 
-/// What is missing of a read whose last call returned `result`, a length or a negative errno. True:
-/// it has ended.
+/// Takes the `result` of a read's last call, a length or a negative errno. True: the read has
+/// ended.
 bool take_result(queued_read& of, int result) noexcept {
   if (const int injected = injected_fault(io_call::read); injected != 0) result = -injected;
   if (result == -EINTR || result == -EAGAIN) return false;
@@ -85,8 +85,8 @@ class ring_queue final : public read_queue {
       const bool is_taken = hand_over();
       if (is_taken && !is_polled_) continue;
       if (is_taken && started_.is_empty()) return;  // the thread goes on with what is in the ring
-      // The system is short of memory, or the thread has yet to make room in the ring: whoever is
-      // woken submits again.
+      // The system is short of memory, or the thread has yet to make room in the ring: the thread
+      // that is woken submits again.
       wake();
       return;
     }

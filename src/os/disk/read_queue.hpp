@@ -14,8 +14,8 @@
 
 namespace isotherm::os {
 
-/// A read of `bytes` from `offset` to `to`, all multiples of a page. Whoever starts it owns it, and
-/// keeps it and `to` where they are until it has ended.
+/// A read of `bytes` from `offset` to `to`, all multiples of a page. The caller that starts it owns
+/// it, and keeps it and `to` where they are until it has ended.
 struct queued_read {
   std::byte* to = nullptr;
   std::uint64_t offset = 0;
@@ -63,8 +63,8 @@ class read_queue {
     polled,
     threads  ///< a few of them
   };
-  /// Of the file of `cached`, which is opened once more. Fails where its file system has no
-  /// O_DIRECT, and where there are no descriptors or threads left.
+  /// Makes a queue for the file of `cached`, which is opened once more. Fails where its file system
+  /// has no O_DIRECT, and where there are no descriptors or threads left.
   static base::result<std::unique_ptr<read_queue>> open(const file& cached, engine chosen);
   /// Calls `perform` on up to `threads` threads of this name in place of reading. It sets
   /// queued_read::error. A disk answers 8 at once better than one after the other.
@@ -72,7 +72,7 @@ class read_queue {
                                                       unsigned threads = 8,
                                                       const char* name = "iso-reads");
 
-  /// What is under way must have ended.
+  /// Requires: all reads have ended.
   virtual ~read_queue() = default;
   read_queue(const read_queue&) = delete;
   read_queue& operator=(const read_queue&) = delete;
@@ -87,10 +87,10 @@ class read_queue {
   void wake() const noexcept { event_.wake(); }
 
   virtual void start(queued_read& wanted) noexcept = 0;
-  /// Hands what was started to the system. What it does not take, short of memory or of room for
-  /// requests, it gets with the next call, for which descriptor() can be read from.
+  /// Hands the reads that were started to the system. Those that it does not take, short of memory
+  /// or of room for requests, it gets with the next call, for which descriptor() can be read from.
   virtual void submit() noexcept = 0;
-  /// A read that has ended; null: none has since.
+  /// Takes a read that has ended; null: none has since.
   virtual queued_read* take_ended() noexcept = 0;
   static constexpr const char* kPolledName = "io_uring, polled";
   /// "io_uring", kPolledName or "threads".

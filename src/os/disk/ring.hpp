@@ -1,4 +1,4 @@
-// What an io_uring can do: the operations came one by one.
+// Tells which operations an io_uring has: kernels got them one by one.
 #pragma once
 
 #include <liburing.h>

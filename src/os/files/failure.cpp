@@ -7,7 +7,7 @@
 namespace isotherm::os {
 namespace {
 
-/// What a user can do about it; empty where the system's word says all.
+/// Returns advice for the user; empty where the system's word says all.
 std::string_view advice(int code) {
   switch (code) {
     case ENOENT:

@@ -14,11 +14,11 @@
 
 namespace isotherm::os {
 
-/// What changes when somebody writes to a file.
+/// The state of a file that changes when it is written.
 struct file_state {
   std::uint64_t bytes = 0;
-  std::int64_t modified_ns = 0;  ///< since 1970; whoever writes may set it back
-  std::int64_t changed_ns = 0;   ///< likewise, of the contents, the name or the permissions
+  std::int64_t modified_ns = 0;  ///< since 1970; a writer may set it back
+  std::int64_t changed_ns = 0;   ///< since 1970; of the contents, the name or the permissions
   friend bool operator==(const file_state&, const file_state&) = default;
 };
 
@@ -88,17 +88,19 @@ class file {
   /// Reads up to `target.size()` bytes, at least one, from the file's position on; none at its end.
   /// For pipes and terminals as well. A signal ends the wait with an error of code EINTR.
   base::result<std::size_t> read_next(std::span<std::byte> target) const;
-  /// Writes up to `source.size()` bytes, at least one, at the file's position. Likewise.
+  /// Writes up to `source.size()` bytes, at least one, at the file's position. Otherwise like
+  /// read_next().
   base::result<std::size_t> write_next(std::span<const std::byte> source) const;
   /// Whether within `milliseconds` there is something to read, the end or an error included, for
   /// which read_next() does not wait. A signal ends the wait.
   base::result<bool> readable(int milliseconds) const;
-  /// Likewise for write_next() of at most kNoWait bytes, or of any number to a regular file.
+  /// Like readable(), for write_next() of at most kNoWait bytes, or of any number to a regular
+  /// file.
   base::result<bool> writable(int milliseconds) const;
   static constexpr std::size_t kNoWait = 4096;  // of a pipe that has room at all
   /// An error if it is no regular file.
   base::result<std::uint64_t> size() const;
-  /// Likewise.
+  /// An error if it is no regular file.
   base::result<file_state> state() const;
   base::result<void> resize(std::uint64_t bytes) const;
   /// Takes disk space for [offset, offset + bytes), growing the file when needed: what is written
@@ -107,7 +109,7 @@ class file {
   base::result<void> take_space(std::uint64_t offset, std::uint64_t bytes) const;
   /// Gives back the space of [offset, offset + bytes), which reads as zeros then.
   base::result<void> punch_hole(std::uint64_t offset, std::uint64_t bytes) const;
-  /// Likewise, but without effect where the file system cannot.
+  /// Like punch_hole(), but without effect where the file system cannot.
   base::result<void> discard(std::uint64_t offset, std::uint64_t bytes) const;
   /// Returns the first part at or after `offset` that has room in the file system; nullopt when
   /// only a hole follows. Moves the file's position.

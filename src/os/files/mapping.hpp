@@ -10,7 +10,7 @@
 
 namespace isotherm::os {
 
-/// What a mapping allows.
+/// The accesses that a mapping allows.
 enum class mapping_access { read_only, read_write };
 
 /// A shared mapping of a whole file. Movable, unmaps itself.

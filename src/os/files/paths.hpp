@@ -9,7 +9,7 @@
 
 namespace isotherm::os {
 
-/// What tells whether two names are one file, links included.
+/// The identity of a file: equal for two names of one file, links included.
 struct file_identity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -17,9 +17,9 @@ struct file_identity {
   bool stream = false;  ///< a pipe or a character device: read and written in order only
   friend bool operator==(const file_identity&, const file_identity&) = default;
 };
-/// Of an existing file; an error of code ENOENT if there is none.
+/// Returns that of an existing file; an error of code ENOENT if there is none.
 base::result<file_identity> identity(const std::string& path);
-/// Likewise of an open file.
+/// Returns that of an open file.
 base::result<file_identity> identity(const file& f);
 /// Whether both names are one file, or, if there are none, would be.
 bool same_file(const std::string& a, const std::string& b);

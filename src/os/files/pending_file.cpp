@@ -27,8 +27,8 @@ namespace isotherm::os {
 namespace {
 
 constexpr unsigned kNamesLookedAt = 32;  // for what a killed process left
-// An extended attribute of a file that has a temporary name, with that name's last part. So nothing
-// else is taken for such a file: not what a user called so, nor one of ours that he renamed.
+// An extended attribute of a file that has a temporary name, with that name's last part. Other
+// files are thus not taken for one: neither a user's of such a name, nor a renamed one of ours.
 constexpr const char* kMark = "user.isotherm";
 
 /// A temporary name where a handler of a signal may read it. The state is released after the name
@@ -62,8 +62,8 @@ void note_gone(const std::string& name) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Of a fixed length, so that it fits wherever `path` does: that has its last part as a hash, and
-/// the next command that writes `path` finds it.
+/// Returns a name of a fixed length, which fits wherever `path` does: it holds the last part of
+/// `path` as a hash, so that the next command that writes `path` finds it.
 std::string temporary_name(const std::string& path, unsigned i) {
   const std::string name = last_part(path);
   const std::uint64_t hash = XXH3_64bits(name.data(), name.size());  // the same in every build
@@ -106,8 +106,8 @@ bool stands_at(int descriptor, const std::string& name) {
          ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/// Locks a file for as long as it is open: this tells others that somebody works on it. False if
-/// somebody does already. A file system without locks has nothing to tell.
+/// Locks a file for as long as it is open: this tells other processes that one works on it. False
+/// if one does already. A file system without locks has nothing to tell.
 bool lock(int descriptor) {
   return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -125,8 +125,8 @@ base::result<file> create_locked(const std::string& name) {
 }
 
 /// A process that is killed between two calls can leave a temporary name: the next that writes the
-/// same file removes it. What is locked is somebody's; so is what cannot be locked, what is not
-/// marked, and `input` (may be null).
+/// same file removes it. A file that is locked is in use and stays; so does one that cannot be
+/// locked or is not marked, and `input` (may be null).
 void remove_abandoned(const std::string& path, const file* input) {
   for (unsigned i = 0; i < kNamesLookedAt; ++i) {
     const std::string name = temporary_name(path, i);
@@ -200,7 +200,7 @@ base::result<pending_file> pending_file::create(const std::string& path,
   remove_abandoned(p.path_, input);
   auto f = file::linkable(p.path_);
   if (f) {
-    lock(f->descriptor());  // nobody else knows the file
+    lock(f->descriptor());  // no other process knows the file
   } else if (f.error().code == EOPNOTSUPP) {
     f = with_free_name(p.path_, p.temporary_, create_locked);
   }

@@ -31,7 +31,7 @@ class pending_file {
   /// up in no file; where it is a mount point, whose name cannot be given away, publish() writes
   /// them into the file that is there. Until then they wait in `directory`, or, if it is empty, in
   /// waiting_directory(path).
-  /// What a killed process left of `path` is removed, but for `input` (may be null).
+  /// Removes the files that a killed process left of `path`, except `input` (may be null).
   static base::result<pending_file> create(const std::string& path,
                                            const std::string& directory = {},
                                            const file* input = nullptr);

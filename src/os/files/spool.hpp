@@ -1,6 +1,6 @@
 // Inputs and outputs that are no files which can be read and written anywhere: standard input and
-// output, other descriptors, and files of /proc that do not tell their size. What they give is
-// first put into a file without a name; what they are to get waits in one until it is complete.
+// output, other descriptors, and files of /proc that do not tell their size. Their input is first
+// put into a file without a name; their output waits in one until it is complete.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ std::string spelled_out(const std::string& path, int standard);
 /// /proc/self/fd/N and the like, or a symbolic link to one of these. Nothing for all other paths.
 std::optional<int> named_descriptor(const std::string& path);
 
-/// What to call a descriptor that was given as `path` in a message: "standard output" for the
-/// user's `-`, and likewise for the other standard descriptors; `path` for all others.
+/// Returns the name in messages of a descriptor that was given as `path`: "standard output" for the
+/// user's `-`, such names for the other standard descriptors too; `path` for all others.
 std::string name_of_descriptor(int descriptor, const std::string& path);
 
 /// Whether `path` names a descriptor, a pipe or a character device: no file that can be replaced.

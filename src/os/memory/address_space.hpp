@@ -36,7 +36,7 @@ void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept;
 /// whole or in page multiples.
 void release(void* begin, std::size_t bytes) noexcept;
 
-/// What madvise(2) is asked for.
+/// Requests to madvise(2).
 enum class advice {
   discard,   ///< MADV_DONTNEED: anonymous pages are lost and read as zero
   cold,      ///< MADV_COLD: first to go under pressure

@@ -29,8 +29,8 @@ std::uint64_t left(std::uint64_t limit, std::uint64_t used) {
   return limit - std::min(limit, used);
 }
 
-/// What the group at `path` itself leaves; nullopt without a limit ("max"), or without such a
-/// group.
+/// Returns the bytes that the group at `path` itself leaves; nullopt without a limit ("max"), or
+/// without such a group.
 std::optional<std::uint64_t> room_of_group(const std::string& path, group_version version) {
   const group_files& files = version == group_version::v1 ? kVersion1 : kVersion2;
   const auto limit = number_after(read_proc_file((path + files.limit).c_str()), "");

@@ -12,17 +12,17 @@ namespace isotherm::os {
 /// Bytes that this process could take without taking them from others: the least of all limits.
 std::uint64_t available_memory();
 
-/// What this process's limit of address space (ulimit -v) leaves; nullopt: no limit.
+/// Bytes that this process's limit of address space (ulimit -v) leaves; nullopt: no limit.
 std::optional<std::uint64_t> address_space_room();
 /// Address space that the stack of a new thread takes.
 std::uint64_t thread_stack_bytes();
 
-/// What the memory control groups named in `membership` (the text of /proc/self/cgroup) leave, all
-/// of their parents included; file pages that the kernel would give back count as free. Both
-/// versions of control groups, under `mount` (/sys/fs/cgroup). nullopt: no limit.
+/// Bytes that the memory control groups named in `membership` (the text of /proc/self/cgroup)
+/// leave, all of their parents included; file pages that the kernel would give back count as free.
+/// Both versions of control groups, under `mount` (/sys/fs/cgroup). nullopt: no limit.
 std::optional<std::uint64_t> control_group_room(std::string_view membership,
                                                 const std::string& mount);
-/// The same of this process's groups, where the system has them.
+/// Bytes that this process's groups leave, where the system has them.
 std::optional<std::uint64_t> control_group_room();
 
 }  // namespace isotherm::os

@@ -1,4 +1,4 @@
-// What the kernel says about this process's memory.
+// The kernel's account of this process's memory.
 #pragma once
 
 #include <cstdint>

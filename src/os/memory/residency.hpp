@@ -1,4 +1,5 @@
-// What is in DRAM of a range of addresses. For the process as a whole see process_memory.hpp.
+// The part of a range of addresses that is in DRAM. For the process as a whole see
+// process_memory.hpp.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ struct residency_map {
   std::string cells;
   std::uint64_t resident_pages = 0;
 };
-/// Of `pages` pages of 4 KiB from `begin` on, `pages_per_cell` (> 0) a cell. Fails as above.
+/// Maps `pages` pages of 4 KiB from `begin` on, `pages_per_cell` (> 0) a cell. Fails as above.
 base::result<residency_map> resident_cells(const void* begin, std::size_t pages,
                                            std::size_t pages_per_cell);
 
