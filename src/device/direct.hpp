@@ -17,7 +17,7 @@ namespace isotherm::device {
 class direct_stream {
  public:
   enum class direction : std::uint8_t { read, write };
-  /// What is in flight at a time.
+  /// Requests in flight at a time.
   static constexpr unsigned kDepth = 8;
 
   /// Opens the file of `f` once more, for accesses of `bytes`, a multiple of 4096. Fails where the

@@ -39,10 +39,10 @@ struct model {
   double write_line_ns = 0;        ///< added to each 64 B line of a write, per stream
   double interference = 0;         ///< n writers divide the bandwidth of reads by 1 + n * this ...
   double interference_most = 1e9;  ///< ... but by no more than this
-  unsigned other_readers = 0;      ///< threads of somebody else, which never rest: they take an
+  unsigned other_readers = 0;      ///< threads of other programs, which never rest: they take an
   unsigned other_writers = 0;      ///< even share of their direction's bandwidth
 
-  /// What some accesses cost.
+  /// The cost of some accesses.
   struct cost {
     double device_ns;  ///< of the device, which all streams share
     double line_ns;    ///< of this stream alone, while others are served
@@ -60,7 +60,7 @@ struct model {
 
 /// The model named "pmem", "bd", "brd", "bard", "cxl-dram" or "cmm-h", optionally "@scale": "@1/8"
 /// or "@0.125" is a device of an eighth of the bandwidth; then optionally ",readers=N" and
-/// ",writers=N": somebody else uses the device all the while. An "emu:" in front is ignored.
+/// ",writers=N": other programs use the device all the while. An "emu:" in front is ignored.
 base::result<model> preset(const std::string& name);
 
 }  // namespace isotherm::device

@@ -32,7 +32,7 @@ constexpr std::uint64_t kSizes[] = {64, 256, 1024, 4096, 65536, 1 << 20};
 constexpr std::uint64_t kDirectSizes[] = {4096, 65536, 1 << 20};
 constexpr std::size_t kBatchBytes = 256 << 10;
 
-/// What one point of a measurement moves each second.
+/// Bytes that one point of a measurement moves each second.
 struct rates {
   double counted = 0;  // by the streams that are measured
   double beside = 0;   // by the writers beside them
@@ -87,7 +87,7 @@ class prober {
   direct_profile measure_direct();
   /// Reads beside none and then ever more writers.
   std::vector<interference_point> measure_interference(unsigned readers, way by);
-  /// What the letters compare, a sample of each in turn.
+  /// Measures the rates that the letters compare, a sample of each in turn.
   letter_rounds measure_letters(const profile& p, unsigned readers);
   /// Readers that leave processors for writers.
   unsigned half() const noexcept { return std::max(1u, processors_ / 2); }
@@ -205,7 +205,7 @@ std::uint64_t prober::direct_batch(const pattern& p, base::random& random, direc
   return offsets.size() * p.bytes;
 }
 
-/// What one thread does until `stop`.
+/// Runs in one thread until `stop`.
 void prober::work(const pattern& p, std::uint64_t seed, const base::atomic<bool>& stop,
                   base::atomic<std::uint64_t>& moved, const std::function<void()>& wait_for_all) {
   base::random random(seed);
@@ -266,7 +266,7 @@ rates prober::measure(const pattern& p, unsigned streams, unsigned writers, std:
   return median_of(taken);
 }
 
-/// What the threads move in the time of a sample, or, if that is longer, until they have moved
+/// Measures the threads for the time of a sample, or, if that is longer, until they have moved
 /// `least` bytes.
 rates prober::sample(const base::atomic<std::uint64_t>& moved,
                      const base::atomic<std::uint64_t>& written, std::uint64_t least) const {
@@ -283,7 +283,7 @@ rates prober::sample(const base::atomic<std::uint64_t>& moved,
   return {moved_bytes / seconds, written_bytes / seconds};
 }
 
-/// The same without time: whoever has been served asks again at once, the earliest first.
+/// Measures without time: a stream that has been served asks again at once, the earliest first.
 rates prober::account(const pattern& p, unsigned streams, unsigned writers) {
   constexpr int kRounds = 400;
   const pattern writing{access::write, kBatchBytes};

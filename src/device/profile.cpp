@@ -263,14 +263,14 @@ summary summary_of(std::vector<double> all) {
   return {all[n / 4], all[n / 2], all[n - 1 - n / 4]};
 }
 
-/// Round by round; `to` has as many, in the same order.
+/// Returns `of` / `to`, round by round; `to` has as many, in the same order.
 std::vector<double> ratios(const std::vector<double>& of, const std::vector<double>& to) {
   std::vector<double> all(of.size());
   std::ranges::transform(of, to, all.begin(), std::divides<>());
   return all;
 }
 
-/// What is left of a bandwidth, at most all of it.
+/// Returns the share of bandwidth `to` that is left in `of`, round by round, at most 1.
 std::vector<double> kept(const std::vector<double>& of, const std::vector<double>& to) {
   std::vector<double> all = ratios(of, to);
   for (double& r : all) r = std::min(r, 1.0);

@@ -1,5 +1,5 @@
-// What is known of a device: measured bandwidth, as JSON on disk, and the BRAID letters that follow
-// from the numbers (WiscSort 2.3).
+// The profile of a device: its measured bandwidth, as JSON on disk, and the BRAID letters that
+// follow from the numbers (WiscSort 2.3).
 #pragma once
 
 #include <cstdint>
