@@ -25,7 +25,7 @@ namespace isotherm::store {
 /// Milliseconds since 1970.
 std::int64_t now_ms() noexcept;
 
-/// What the database counts; read by INFO.
+/// Counters of the database; read by INFO.
 struct counters {
   base::sharded_counter hits, misses, expired;
 };

@@ -14,8 +14,8 @@
 
 namespace isotherm::store {
 
-/// Bytes of DRAM that the ordinary allocator and the heaps have handed out. Of COLD, bytes that
-/// were not in DRAM at the last note_cold() are left out, and bytes added since are counted.
+/// Bytes of DRAM that the ordinary allocator and the heaps have handed out. Bytes of COLD that were
+/// not in DRAM at the last note_cold() are left out; bytes added since are counted.
 std::uint64_t allocated_bytes();
 /// Whether that counts what malloc() hands out: not where another allocator than jemalloc was
 /// preloaded. True in builds with a sanitizer, whose tests do with the heaps.
@@ -54,7 +54,7 @@ class memory_meter {
     if (is_over) refused_ms_.store_relaxed(now_ms);
     return is_over;
   }
-  /// Of the last sample, of which the server takes ten a second.
+  /// Bytes of the last sample; the server takes ten a second.
   std::uint64_t sampled_bytes() const noexcept { return sampled_.load_relaxed(); }
   std::uint64_t peak_bytes() const noexcept { return peak_.load_relaxed(); }
 

@@ -1,5 +1,5 @@
-// What the index stores for a key: a small header and then the value's bytes, so that the time at
-// which a key expires is moved, replaced and destroyed together with its value.
+// The record that the index stores for a key: a small header and then the value's bytes, so that
+// the time at which a key expires is moved, replaced and destroyed together with its value.
 //
 //   [flags 1][expiry 8, only with kExpires][payload]
 //   [flags 1][unused 3][length 4][expiry 8, only with kExpires][payload][room]      with kGrows
@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kLongestValue = (std::uint64_t{4} << 30) - (std::
 /// "Does not expire"; other times are milliseconds since 1970.
 inline constexpr std::int64_t kNever = -1;
 
-/// What OBJECT ENCODING answers. `by_value` derives it from the bytes, as Redis does on SET.
+/// The answers of OBJECT ENCODING. `by_value` derives it from the bytes, as Redis does on SET.
 enum class encoding : std::uint8_t { by_value = 0, embedded = 1, raw = 2 };
 
 /// A decoded value; `payload` lives as long as the bytes that it was decoded from.

@@ -3,7 +3,7 @@
 // atomic towards each other.
 //
 // Readers of one key take no lock. They read one word, `several`, which counts the commands over
-// several keys in progress; only if it is not zero do they take the stripe too. That is enough for
+// several keys in progress; only if it is not zero do they take the stripe too. This is enough for
 // MSET to appear atomic: it raises `several` before its first write and lowers it after its last. A
 // reader that sees one of the new values synchronises with that write, so that any read that starts
 // later sees `several` raised (and waits for the stripe) or all new values.

@@ -41,11 +41,11 @@ struct call {
   caller* sender = nullptr;
   /// Where a command that misses keys on the way leaves what it has found, for when it runs again.
   walked_keys* walked = nullptr;
-  /// The access of a command on keys; of the others null. execute() makes one, which waits, where
-  /// the caller has none.
+  /// The access of a command on keys; null for other commands. execute() makes one, which waits,
+  /// where the caller has none.
   access* inside = nullptr;
 
-  // What the command leaves for execute().
+  // Results that the command leaves for execute().
   look_ups looked = {};
   access::outcome failure = access::outcome::complete;
 
@@ -60,7 +60,7 @@ struct call {
     return found;
   }
   /// Ends a command that has no answer: it has written none. Only a command whose access waits may
-  /// have changed something (DEL and MSET, some of the keys). Of several calls the weightiest
+  /// have changed something (DEL and MSET, some of the keys). After several calls the weightiest
   /// outcome counts.
   void fail(access::outcome why) noexcept { failure = std::max(failure, why); }
 };

@@ -75,7 +75,7 @@ constexpr std::size_t object_bytes(std::size_t content) noexcept {
   constexpr std::size_t kHeader = 8, kUnit = 16;
   return (kHeader + content + kUnit - 1) / kUnit * kUnit;
 }
-/// What an index keeps for a key: guides of key and value, and about as much again for links.
+/// Bytes that an index keeps for a key: guides of key and value, and about as much again for links.
 constexpr std::size_t kNodeBytes = 4 * sizeof(void*);
 /// For a key that expires, the stripe keeps a copy of the key and the time (stripes.hpp).
 constexpr std::size_t expiry_bytes(std::size_t key) noexcept { return 64 + key; }
