@@ -1,4 +1,4 @@
-// What is known about one client, for its own connection and for CLIENT LIST of others.
+// Facts about one client, for its own connection and for CLIENT LIST of others.
 #pragma once
 
 #include <map>

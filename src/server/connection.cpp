@@ -41,7 +41,7 @@ bool may_use_copies(const store::command& command) noexcept {
   return (command.flags & (store::kReadOnly | store::kLocates)) == store::kReadOnly;
 }
 
-/// What a browser tricked into talking to this port would send; such connections are closed.
+/// Whether a browser tricked into talking to this port would send it; its connection is closed.
 bool is_http(std::string_view word) {
   return store::equals_folded(word, "post") || store::equals_folded(word, "host:");
 }
@@ -202,7 +202,7 @@ resp_parser::limits connection::bounds() const {
   return {server_.tuning().longest_storable(), !is_stranger()};
 }
 
-/// What the commands behind the parked one are going to miss is read meanwhile.
+/// Reads meanwhile what the commands behind the parked one are going to miss.
 void connection::read_ahead(const turn& mine) {
   const std::size_t behind = parser_.consumed();
   const bool has_passed_all = read_ahead_end_ <= behind;

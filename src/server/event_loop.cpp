@@ -19,7 +19,7 @@ constexpr int kRoomTickMs = 20;  // while writers would wait for room
 constexpr int kEventsAtOnce = 128;
 constexpr std::uint32_t kUnwatched = ~std::uint32_t{0};  // connection::events
 
-// What an event is about. Clients are named by their number, which is never used again: a
+// The subjects of events. Clients are named by their number, which is never used again: a
 // descriptor that is closed during a round may belong to another client before the round ends, and
 // that client must not get the old events.
 constexpr std::uint64_t kWakeup = 0;  // clients count from 1
@@ -280,7 +280,7 @@ void event_loop::answer_all() {
 void event_loop::handle(connection& which, std::uint32_t events) {
   if (which.waits_to_run() && (events & EPOLLHUP) != 0) return unwatch(which);
   const bool speaks_parked = which.is_parked() && (events & EPOLLIN) != 0;
-  // What else has arrived, the end included, waits until what was read has run.
+  // Further input, the end included, waits until the commands that were read have run.
   const bool reads = !which.is_unfinished() && (events & (EPOLLIN | EPOLLHUP)) != 0;
   const bool lives = !(events & EPOLLERR) && lives_after([&which, events, reads] {
     if (events & EPOLLOUT && !which.on_writable()) return false;

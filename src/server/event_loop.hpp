@@ -39,11 +39,11 @@ class event_loop {
   /// Returns how many pages of a disk the loop's thread has waited for, until a tenth of a second
   /// ago: of swap, or of the program. Reads of COLD's file are none. Any thread.
   std::uint64_t major_faults() const noexcept { return major_faults_.load_relaxed(); }
-  /// Of what reads for it; "none" without a reader. Once started; any thread.
+  /// The engine that reads for it; "none" without a reader. Once started; any thread.
   std::string_view read_engine() const noexcept {
     return shared_.reader ? shared_.reader->engine() : "none";
   }
-  /// Of its clients. Any thread.
+  /// Reply times of its clients. Any thread.
   const reply_times& times() const noexcept { return shared_.times; }
   const command_times& commands() const noexcept { return shared_.commands; }
   /// See loop_share. Any thread.

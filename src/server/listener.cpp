@@ -46,7 +46,7 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
-/// Who listens at a Unix socket's address.
+/// Whether a process listens at a Unix socket's address.
 enum class listening : std::uint8_t {
   somebody,  ///< or not known
   nobody,    ///< any more: its file was left behind
@@ -89,7 +89,7 @@ base::result<listener> listener::on_tcp(const std::string& given, int port) {
   if (fd < 0) return std::unexpected(base::system_error("cannot make a socket", errno));
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  // So that "::" leaves IPv4 to a "0.0.0.0" beside it.
+  // Lets "::" leave IPv4 to a "0.0.0.0" beside it.
   if (found->ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   listener made(fd);
   if (::bind(fd, found->ai_addr, found->ai_addrlen) < 0 || ::listen(fd, kBacklog) < 0) {
@@ -128,7 +128,7 @@ base::result<listener> listener::on_unix(const std::string& path, std::uint32_t 
     return std::unexpected(base::system_error("cannot listen on " + path, code));
   }
   listener made(fd, path);
-  // Before listen(): nobody can connect until then, whatever the permissions are.
+  // Before listen(): no client can connect until then, whatever the permissions are.
   if (mode != 0 && ::chmod(path.c_str(), static_cast<mode_t>(mode)) < 0) {
     return std::unexpected(base::system_error("cannot set the permissions of " + path, errno));
   }
@@ -143,7 +143,7 @@ listener::listener(listener&& other) noexcept
 
 listener::~listener() {
   if (fd_ < 0) return;
-  // In this order: once nobody listens another server may have put its own file there.
+  // In this order: once this server has stopped listening another may put its own file there.
   if (!path_.empty()) os::remove_file(path_);
   ::close(fd_);
 }

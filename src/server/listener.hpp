@@ -14,8 +14,8 @@ class listener {
   /// `port` 0: any free one. Fails with one line that says what to do. An address as "-::1" may be
   /// one that this host does not have: see is_missing().
   static base::result<listener> on_tcp(const std::string& address, int port);
-  /// Replaces a socket file on which nobody listens any more. `mode`: the permissions of the new
-  /// file, which decide who may connect; 0: what the umask leaves.
+  /// Replaces a socket file on which no process listens any more. `mode`: the permissions of the
+  /// new file, which decide who may connect; 0: what the umask leaves.
   static base::result<listener> on_unix(const std::string& path, std::uint32_t mode = 0);
 
   listener(listener&& other) noexcept;

@@ -1,4 +1,4 @@
-// What the live page shows of the server: its own counters beside what the collector sees.
+// The server on the live page: its own counters beside the collector's figures.
 #pragma once
 
 #include "live/view.hpp"

@@ -92,7 +92,7 @@ void log(log_level level, std::string_view line) {
     sink->log({"", spdlog::level::info, spdlog::string_view_t(line.data(), line.size())});
     sink->flush();
   } catch (const std::exception&) {
-    // A log that nobody takes ends no server.
+    // A log that cannot be written ends no server.
   }
 }
 

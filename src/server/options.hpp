@@ -1,4 +1,4 @@
-// What an operator decides: before the start (options) and while it runs (settings).
+// The operator's decisions: before the start (options) and while the server runs (settings).
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::optional<std::int64_t> parse_clients_limit(std::string_view text) noexcept;
 
 /// Parses bytes ("512mb", "0"), or a share of all nodes ("20%", 0 to 100). nullopt: neither.
 std::optional<placement::fast_size> parse_fast_size(std::string_view text) noexcept;
-/// What parse_fast_size() takes.
+/// Returns a text that parse_fast_size() takes.
 std::string to_text(const placement::fast_size& size);
 
 /// Parameters that CONFIG SET may change at any time. Thread-safe.

@@ -41,7 +41,7 @@ bool parked_command::park(std::vector<heap::miss> missed) {
   if (walked_.cursor != std::exchange(parked_at_, walked_.cursor)) {
     for (std::size_t i = 0; i < waited_for_; ++i) reads_.remove(own_[i]);
     own_.remove_first(waited_for_);
-    // Of the reads that go some may have been counted twice: held_bytes() may now be too high.
+    // Some of the reads that go may have been counted twice: held_bytes() may now be too high.
     counted_twice_ = 0;
   }
   waited_for_ = own_.size();
@@ -119,7 +119,7 @@ look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
       const bool is_reading = (invoked->flags & store::kReadOnly) != 0;
       bool has_looked_here = false;
       store::for_each_key(*invoked, arguments, [&](std::string_view key) {
-        // What is looked at counts as used: nothing is that is not going to be asked for.
+        // A look counts as a use: only keys that are going to be asked for are looked at.
         if (std::exchange(has_looked_here, true) && is_enough()) return;
         inside.renew();
         is_reading ? static_cast<void>(db.index().find(inside, key))

@@ -16,7 +16,8 @@
 
 namespace isotherm::server {
 
-/// Of one connection; for its loop. Reads are asked for under the client's number as their ticket.
+/// The parked command of one connection; for its loop. Reads are asked for under the client's
+/// number as their ticket.
 class parked_command {
  public:
   /// `reader` is the loop's; null: nothing is ever missed.
@@ -26,19 +27,19 @@ class parked_command {
   /// Whether there is a reader, so that commands on keys need not wait.
   bool is_possible() const noexcept { return reader_ != nullptr; }
 
-  /// What has been read for the command that is to run next.
+  /// The reads that have arrived for the command that is to run next.
   const heap::arrived_reads& arrived() const noexcept { return reads_; }
 
   /// Returns the reads that the command has asked for; the caller may keep them.
   std::vector<heap::arrived_reads::read> own_reads() const;
 
-  /// What the command has found in its runs so far.
+  /// The keys that the command has found in its runs so far.
   store::walked_keys& walked() noexcept { return walked_; }
 
-  /// The command has missed these. What is held for it is bounded: of these, and in the next runs
-  /// of what it misses then, so many are read as come to heap::read_limits().noted_bytes, or one.
-  /// False: the command needs more, and is not parked. What a walk asked for before it parked the
-  /// last time is dropped if it has come further since: it has used that.
+  /// Parks the command, which has missed these. The reads held for it are bounded: of these, and of
+  /// its next runs' misses, so many are read as come to heap::read_limits().noted_bytes, or one.
+  /// False: the command needs more, and is not parked. Reads that a walk asked for before it parked
+  /// the last time are dropped if it has come further since: it has used them.
   bool park(std::vector<heap::miss> missed);
   /// How much a look at the client's later commands may find: half of kAheadBytes in the first, so
   /// that the second has room for the values whose keys were missed in the first. No more than
@@ -103,16 +104,16 @@ class parked_command {
   std::size_t waited_for_ = 0;   // of own_, what had ended when it parked last
 };
 
-/// What a client's later commands are going to miss.
+/// Objects that a client's later commands are going to miss.
 struct look_ahead {
   std::vector<heap::miss> missed;
   std::size_t seen = 0;        ///< bytes of the commands that were looked at
   bool ended_by_turn = false;  ///< the turn was over, and there is more to look at
 };
 /// Looks at the commands at the begin of `requests`: at one key, and at more until `mine` is over
-/// or what is missed comes to `room` bytes; an object more may be noted. The other keys of a
-/// command in whose midst it ends are passed over. Of commands that write only the keys are looked
-/// for: the value may be replaced unread.
+/// or the misses come to `room` bytes; an object more may be noted. The other keys of a command in
+/// whose midst it ends are passed over. For commands that write only the keys are looked for: the
+/// value may be replaced unread.
 look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
                 const store::command_table& commands, store::database& db,
                 const heap::arrived_reads& arrived, const turn& mine, std::uint64_t room);

@@ -28,7 +28,7 @@
 
 namespace isotherm::server {
 
-/// What a command is answered with that threw this.
+/// Returns the answer to a command that threw this.
 std::string error_for(const std::exception& failed);
 
 /// start() and stop() are for one controlling thread; the rest is thread-safe.
@@ -55,7 +55,8 @@ class server {
   placement::node_placement* nodes() const noexcept { return nodes_; }
   /// Returns how many pages the event loops have waited for: of swap, or of the program.
   std::uint64_t loop_major_faults() const noexcept;
-  /// Of the loops' readers ("io_uring"); "none" where commands wait. Once started; any thread.
+  /// The engine of the loops' readers ("io_uring"); "none" where commands wait. Once started; any
+  /// thread.
   std::string_view read_engine() const noexcept;
   bool has_read_thread() const noexcept { return read_engine() == os::read_queue::kPolledName; }
   /// Whether commands that may take memory are to be refused.
@@ -131,7 +132,7 @@ class server {
   void reset_statistics();
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
-  /// Of all replies since the start, and the sum of their times in nanoseconds. Any thread.
+  /// Counts of all replies since the start, and the sum of their times in nanoseconds. Any thread.
   reply_counts all_reply_times() const noexcept;
   /// Returns the microseconds within which kReplyShares[which] of the replies of the last second
   /// came.

@@ -10,7 +10,7 @@
 
 namespace isotherm::server {
 
-/// What decides how much of COLD can leave DRAM.
+/// The room that decides how much of COLD can leave DRAM.
 struct cold_room {
   std::uint64_t swap_bytes = 0;             ///< of the system, used or not
   std::optional<std::uint64_t> disk_bytes;  ///< free on its disk; nullopt: none, or not known

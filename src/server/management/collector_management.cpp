@@ -14,7 +14,7 @@ namespace isotherm::server {
 
 namespace {
 
-/// What an operator has to do when the COLD heap has no room.
+/// Tells an operator what to do when the COLD heap has no room.
 std::string explain_full(const heap::backing_description& cold) {
   const int code = heap::cold_refusal_code();
   const std::string why = code == 0 ? "its address range is used up" : std::strerror(code);
@@ -23,7 +23,7 @@ std::string explain_full(const heap::backing_description& cold) {
       cold.room);
 }
 
-/// What an operator has to know when COLD cannot be read back from its disk.
+/// Tells an operator that COLD cannot be read back from its disk.
 std::string explain_unreadable(const heap::backing_description& cold) {
   return fmt::format(
       "COLD cannot be read: commands that need a record of it answer IOERR until the key is "
@@ -32,7 +32,7 @@ std::string explain_unreadable(const heap::backing_description& cold) {
       cold.directory);
 }
 
-/// What an operator has to know while COLD's disk does not answer.
+/// Tells an operator that COLD's disk does not answer.
 std::string explain_silent(const heap::backing_description& cold) {
   return fmt::format(
       "COLD's disk does not answer: commands that need a record of it answer IOERR after {:g} s; "

@@ -19,11 +19,12 @@ class management {
   virtual collector::window_statistics last_window() const = 0;
   /// Runs a window now; called outside of every scope.
   virtual collector::window_statistics collect() = 0;
-  /// What keeps cold bytes in DRAM (no swap, a full disk), in one line; empty: nothing does.
+  /// Returns the problem that keeps cold bytes in DRAM (no swap, a full disk), in one line; empty:
+  /// none.
   virtual std::string problem() const = 0;
-  /// Writes it to standard error if it has changed since it was written there last. Windows do so
-  /// when they end; a disk that does not answer may hold them up, and is reported by whoever finds
-  /// that out.
+  /// Writes the problem to standard error if it has changed since it was written there last.
+  /// Windows do so when they end; a disk that does not answer may hold them up, and is reported by
+  /// the thread that finds that out.
   virtual void report_problem() = 0;
   /// True while commands that may take memory are to be refused: DRAM is above the target, and what
   /// is cold cannot leave it soon enough. Asked before each such command.

@@ -63,7 +63,7 @@ class latency_events {
     std::int64_t time_s;
     std::uint64_t ms;
   };
-  /// So many are kept of an event, as in Redis.
+  /// Moments that are kept of an event, as in Redis.
   static constexpr std::size_t kKept = 160;
 
   void add(std::string_view event, moment when);
