@@ -14,7 +14,7 @@ namespace isotherm::live {
 /// Whether the page may change the collector's options.
 enum class control : unsigned char { refused, allowed };
 
-/// An open page. While nobody looks its thread sleeps.
+/// An open page. Its thread sleeps while no browser asks.
 class page {
  public:
   /// Closes it.

@@ -47,10 +47,10 @@ base::result<address> parse_address(std::string_view text);
 /// "http://127.0.0.1:9180/".
 std::string url_of(const address& where);
 
-/// Whether a request with this Host header can't come from a page of another's: a page that has had
-/// its own name point to this machine (DNS rebinding) names itself, with a dot in it. So it must be
-/// an IP address, a name without a dot, or one of `own`, the machine's names. A dot at the end, as
-/// of the whole name, changes nothing.
+/// Whether a request with this Host header can't come from a page of another site: a page that has
+/// had its own name point to this machine (DNS rebinding) names itself, with a dot in it. The
+/// header must thus be an IP address, a name without a dot, or one of `own`, the machine's names. A
+/// dot at the end, as of the whole name, changes nothing.
 bool is_own_name(std::string_view host_header, std::span<const std::string> own);
 
 }  // namespace isotherm::live

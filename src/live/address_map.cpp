@@ -98,7 +98,7 @@ json cells_of(const piece& part, const page_uses* uses) {
           {"temperature", temperature}};
 }
 
-/// Of which window the uses are: null where none were recorded yet.
+/// Returns the window of the uses: null where none were recorded yet.
 json window_of(const page_uses* uses) { return uses ? json(uses->window()) : json(nullptr); }
 
 map_answer later(const pace& of) { return {{}, of.wait_ns() / 1'000'000 + 1}; }

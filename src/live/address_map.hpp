@@ -20,7 +20,7 @@ struct map_answer {
 
 /// For one thread, the page's. Looks at all pages with a third of a per cent of a processor at
 /// most, at those of parts with as much again, so that a small part need not wait for a large
-/// whole; and for objects, which somebody has to ask for page by page, with a twentieth.
+/// whole; and for objects, which are asked for page by page, with a twentieth.
 class address_map {
  public:
   /// Cells of an answer at most, for each heap; a cell is a power of two of pages.

@@ -15,7 +15,7 @@ namespace {
 using course = base::figure::course;
 constexpr std::string_view kMicroseconds = "microseconds", kMicrosecondsEnd = "_us";
 
-/// Of a value of a label: backslashes, quotes and ends of lines are escaped.
+/// Quotes the value of a label: backslashes, quotes and ends of lines are escaped.
 std::string label_text(std::string_view text) {
   std::string out = "\"";
   for (const char letter : text) {
@@ -29,7 +29,7 @@ std::string label_text(std::string_view text) {
   return out + '"';
 }
 
-/// What stands before the samples of a metric.
+/// Adds the lines that stand before the samples of a metric.
 void add_head(std::string& text, std::string_view name, std::string_view help, course over_time) {
   fmt::format_to(std::back_inserter(text), "# HELP {} {}\n# TYPE {} {}\n", name, help, name,
                  over_time == course::counter ? "counter" : "gauge");

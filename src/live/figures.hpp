@@ -33,7 +33,7 @@ struct duration_histogram {
   double sum_us;
 };
 
-/// What a process shows at one moment.
+/// Everything that a process shows at one moment.
 struct snapshot {
   std::vector<std::pair<std::string_view, std::string>> facts{};  ///< words: name and value
   std::vector<shown_figure> figures{};
@@ -50,11 +50,11 @@ void add_window(const collector::window_statistics& last, std::vector<shown_figu
 void add_cold_reads(const heap::cold_read_statistics& now, snapshot& seen);
 
 /// {"facts": {name: text}, "figures": {name: number}, "heaps": {heap: {name: number}},
-/// "cold_read_waits": [count]}, in one line. Of the last, the count at place b is of the reads that
+/// "cold_read_waits": [count]}, in one line. In the last, the count at place b is of the reads that
 /// took 2^b to 2^(b+1) - 1 microseconds, since the start.
 std::string to_json(const snapshot& seen);
 
-/// What a figure is called in /metrics: "isotherm_" before its name, "_total" behind that of a
+/// Returns the name of a figure in /metrics: "isotherm_" before its name, "_total" behind that of a
 /// counter or a sum over windows, and seconds for microseconds. A name without a noun gets one.
 std::string metric_name(const shown_figure& shown);
 /// Prometheus' text format, version 0.0.4, with the usual metrics of a process beside the figures.

@@ -40,7 +40,7 @@ constexpr std::uint64_t kTickNs = kSecondNs;
 
 constexpr std::string_view kJson = "application/json", kText = "text/plain; charset=utf-8";
 
-/// Of every answer: nothing is loaded from elsewhere, nobody frames the page, nothing is guessed.
+/// Headers of every answer: no load from elsewhere, no frame around the page, no guessed type.
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
@@ -52,7 +52,7 @@ constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Cache-Control", "no-store"},
 };
 
-/// What is to be answered.
+/// An answer that is to be sent.
 struct answer {
   unsigned status = 200;
   std::string_view type = kText;
@@ -165,7 +165,7 @@ struct http_server::state {
   base::atomic<bool> stopping{false};  // release by stop(), acquire by the thread
   os::thread thread;
 
-  // Of the thread.
+  // State of the thread.
   std::list<stream> streams;
   std::list<awaited> connections;
   bool has_closed = false;  // one of these, which may have had the last place
@@ -181,7 +181,7 @@ struct http_server::state {
   bool is_rather_full() const { return connections.size() > kConnections / 2; }
   void close_late();
 
-  // What the library calls, in the thread.
+  // Callbacks of the library, in the thread.
   static MHD_Result on_request(void* of, MHD_Connection* from, const char* path, const char* method,
                                const char* version, const char* data, std::size_t* bytes,
                                void** request);
@@ -354,7 +354,7 @@ void http_server::state::tick() {
   }
 }
 
-/// Without end when nobody is connected.
+/// Without end when no client is connected.
 int http_server::state::wait_ms() const {
   if (has_closed) return 0;  // only its next run listens again
   constexpr std::uint64_t kLongest = 60'000;

@@ -1,5 +1,5 @@
 // The page's server: libmicrohttpd, driven by one thread of our own, which also builds the
-// snapshots that event streams share. It sleeps while nobody asks.
+// snapshots that event streams share. It sleeps while there are no requests.
 //
 //   GET  /  /page.css  /page.js ...   the page (files.hpp)
 //   GET  /healthz                     "ok"

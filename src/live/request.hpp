@@ -1,5 +1,5 @@
-// What a request must be like to be answered, as functions of its parts: no request of another
-// site's page reads or changes anything, whatever a browser is made to send.
+// The conditions under which a request is answered, as functions of its parts: no request of
+// another site's page reads or changes anything, whatever a browser is made to send.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace isotherm::live {
 
-/// What a route does.
+/// The effect of a route.
 enum class access : std::uint8_t {
   page,   ///< gives a part of the page, which tells nothing: a link may lead to it
   read,   ///< tells something

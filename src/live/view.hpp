@@ -1,4 +1,4 @@
-// What a process lets be seen of itself, and changed. The page of a program that has only a
+// The parts of a process that may be seen, and changed. The page of a program that has only a
 // collector shows a process_view; one that has more to tell (a server) derives from it.
 #pragma once
 
@@ -56,12 +56,12 @@ class process_view {
   process_view(const process_view&) = delete;
   process_view& operator=(const process_view&) = delete;
 
-  /// What is in DRAM is measured with at most a third of a per cent of a processor; in between the
-  /// last measurement stands.
+  /// Returns a snapshot. Bytes in DRAM are measured with at most a third of a per cent of a
+  /// processor; in between the last measurement stands.
   virtual snapshot look();
   virtual base::result<void> configure(std::string_view name, std::string_view value);
   std::vector<shown_option> options() const;
-  /// Null: there is none.
+  /// Returns null if there is none.
   collector::object_collector* collector() const noexcept { return running_; }
 
  private:
