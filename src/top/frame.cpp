@@ -198,7 +198,7 @@ std::vector<double> history::rate(const std::string& name) const {
     double value = std::numeric_limits<double>::quiet_NaN();
     if (before && each.at_seconds > before->at_seconds) {
       double gained = each.number(name) - before->number(name);
-      // What this program itself has asked is no load.
+      // Commands of this program itself are no load.
       if (name == "commands") {
         gained -= static_cast<double>(each.own_commands - before->own_commands);
       }

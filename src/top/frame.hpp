@@ -10,7 +10,7 @@
 
 namespace isotherm::top {
 
-/// What has been seen: the last observation, and curves of those before it.
+/// The observations: the last one, and curves of those before it.
 class history {
  public:
   /// `server` is how the user named it.
@@ -22,7 +22,7 @@ class history {
   const observation& last() const noexcept { return last_; }
   /// Values of a statistic, the oldest first.
   std::vector<double> curve(const std::string& name) const;
-  /// Likewise of what a counter gained each second; of the first observation, no number.
+  /// Gains of a counter a second, the oldest first; for the first observation, no number.
   std::vector<double> rate(const std::string& name) const;
 
  private:

@@ -1,5 +1,5 @@
-// What `isotherm top` knows of a server: asked over its protocol, so that it needs nothing of the
-// server but a connection.
+// An observation of a server by `isotherm top`: asked over the server's protocol, so that it needs
+// only a connection.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct observation {
 
   /// A statistic as a number; 0 where there is none of that name.
   double number(const std::string& name) const;
-  /// Likewise of the configuration.
+  /// A value of the configuration as a number; 0 where there is none of that name.
   double setting(const std::string& name) const;
   std::string text(const std::string& name) const;
   /// A target of the promotion rate and a threshold in windows are policy `published`'s alone.
@@ -42,7 +42,7 @@ struct observation {
 /// "127.0.0.1:6379", a path, or with "tcp:" or "unix:" before it. An error says what is wrong.
 base::result<tool::address> parse_server(const std::string& text);
 
-/// Who asks: without a password nobody in particular.
+/// The user that asks: without a password none in particular.
 struct credentials {
   std::string user, password;
 };

@@ -12,7 +12,7 @@
 
 namespace isotherm::top {
 
-/// What the terminal can show.
+/// The style that the terminal can show.
 struct text_style {
   enum class colours : std::uint8_t { none, indexed };  ///< of 256
   enum class letters : std::uint8_t { ascii, blocks };  ///< half blocks and the like need UTF-8

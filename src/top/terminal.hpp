@@ -12,11 +12,12 @@
 
 namespace isotherm::top {
 
-/// What the environment and the terminal allow: no colours with NO_COLOR or TERM=dumb or where
-/// standard output is no terminal, no blocks where the locale is none of UTF-8.
+/// Returns the style that the environment and the terminal allow: no colours with NO_COLOR or
+/// TERM=dumb or where standard output is no terminal, no blocks where the locale is none of UTF-8.
 text_style style_of_environment();
 
-/// Of the terminal on standard output; 80 x 24, or COLUMNS x LINES, where there is none.
+/// Returns the size of the terminal on standard output; 80 x 24, or COLUMNS x LINES, where there is
+/// none.
 window_size size_of_window();
 
 /// For its life standard input and output are a full-screen program's: keys come at once and

@@ -16,8 +16,8 @@ struct top_options {
 };
 
 /// When to look again after a look that took from `began` to `ended`: an interval after it began,
-/// but only when the server has had twenty times as long for others. So a large store, of which a
-/// look takes long, gives less than a twentieth of its time, whatever the interval.
+/// but only when the server has had twenty times as long for others. A large store, of which a look
+/// takes long, thus gives less than a twentieth of its time, whatever the interval.
 std::chrono::steady_clock::time_point next_look(std::chrono::steady_clock::time_point began,
                                                 std::chrono::steady_clock::time_point ended,
                                                 std::chrono::milliseconds interval);
