@@ -6,7 +6,7 @@
 
 namespace isotherm::base {
 
-/// What went wrong, in one line for a person; `code` is an errno value or 0.
+/// A failure, told in one line for a person; `code` is an errno value or 0.
 struct error {
   std::string message;
   int code = 0;

@@ -9,9 +9,9 @@
 
 namespace isotherm::cli {
 
-/// A flag for each option of the table that is set at the start, but those that the command sets
-/// itself (`left_out`). What `chosen`, which must outlive the command, holds now are the defaults;
-/// a value that is out of range ends the command.
+/// Adds a flag for each option of the table that is set at the start, except those that the command
+/// sets itself (`left_out`). `chosen` holds the defaults and must outlive the command; a value that
+/// is out of range ends the command.
 void add_collector_flags(command described, collector::options& chosen,
                          std::initializer_list<std::string_view> left_out = {});
 

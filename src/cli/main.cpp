@@ -13,7 +13,7 @@
 namespace isotherm::cli {
 namespace {
 
-/// What the command printed must have gone somewhere: a script that reads it trusts the status.
+/// Fails when output of the command was lost: a script that reads it trusts the status.
 void finish_output() {
   const bool failed = std::ferror(stdout) != 0;
   const bool flushed = std::fflush(stdout) == 0;

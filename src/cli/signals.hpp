@@ -14,8 +14,9 @@ inline constexpr int kInterrupted = 130;
 /// process. Nothing may register a callback with the token: a handler would run it.
 std::stop_token catch_signals();
 
-/// Ends the process by SIGPIPE, as a program that catches nothing ends when nobody reads its output
-/// any more; returns if the process was started to ignore that signal. After catch_signals().
+/// Ends the process by SIGPIPE, as a program that catches nothing ends when no process reads its
+/// output any more; returns if the process was started to ignore that signal. After
+/// catch_signals().
 void end_as_by_closed_pipe();
 
 }  // namespace isotherm::cli

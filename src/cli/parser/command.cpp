@@ -184,7 +184,7 @@ option command::add_choice(const std::string& names, const std::vector<std::stri
       .value_name(fmt::format("{}", fmt::join(words, "|")));
 }
 
-/// Returns the text of a mistake. A flag that nobody knows is named alone: words behind it, which
+/// Returns the text of a mistake. A flag that is not known is named alone: words behind it, which
 /// the parser does not expect either, may have been meant as its value.
 static std::string text_of(const CLI::Error& mistake, const CLI::App& app) {
   const std::vector<std::string> left = app.remaining(true);

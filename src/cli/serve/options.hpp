@@ -1,4 +1,4 @@
-// What the operator asked of `isotherm serve`.
+// The options that the operator gave to `isotherm serve`.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@ namespace isotherm::cli {
 
 namespace {
 
-/// What a client that has not given the password yet may send as one argument.
+/// The longest argument that a client may send before it has given the password.
 constexpr std::size_t kLongestPassword = 16384;
 
 std::unexpected<base::error> refuse(std::string message) {

@@ -11,7 +11,7 @@ namespace isotherm::cli {
 /// The environment variable that holds the password where no flag does.
 inline constexpr const char* kPasswordVariable = "ISOTHERM_REQUIREPASS";
 
-/// What the operator gave: at most one of the two flags.
+/// The operator's flags: at most one of the two.
 struct password_flags {
   std::optional<std::string> word;  ///< --requirepass
   std::optional<std::string> file;  ///< --requirepass-file; "-" is the standard input

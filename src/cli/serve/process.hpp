@@ -1,4 +1,4 @@
-// What the server needs of its process: signals, descriptors, a file with its number.
+// Parts of its process that the server needs: signals, descriptors, a file with its number.
 #pragma once
 
 #include <signal.h>

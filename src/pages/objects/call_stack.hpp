@@ -30,7 +30,7 @@ inline instruction kind_of(const unsigned char* code, std::size_t bytes) noexcep
 }
 
 /// Owned by one thread. A frame is known by the place of its return address. Frames that an
-/// exception or longjmp has left go with the next call or return from above their places. Of a
+/// exception or longjmp has left go with the next call or return from above their places. In a
 /// program that changes between stacks (coroutines) the outer frames may be another stack's.
 class call_stack {
  public:

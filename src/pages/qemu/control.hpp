@@ -61,7 +61,7 @@ struct control {
   base::atomic<std::uint32_t> detached;
 
   /// The plugin lists the program's regions each time that the tool increments `regions_asked`, and
-  /// then sets `regions_told` to it (a futex, likewise the former).
+  /// then sets `regions_told` to it (both are futexes).
   base::atomic<std::uint32_t> regions_asked;
   base::atomic<std::uint32_t> regions_told;
   std::uint32_t regions_known;  ///< 0: this QEMU does not tell
