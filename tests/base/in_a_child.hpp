@@ -1,4 +1,4 @@
-// What happens in a fork child.
+// Runs code in a fork child.
 #pragma once
 
 #include <sys/wait.h>

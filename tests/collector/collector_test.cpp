@@ -335,7 +335,7 @@ TEST(CollectorThread, StartsBesideAChangeOfOptions) {
   }
 }
 
-// Whoever gives up the target, or the thread that holds it, is refused nothing any more.
+// A program that gives up the target, or the thread that holds it, is refused nothing any more.
 TEST(CollectorThread, WithoutATargetGrowthIsNoLongerRefused) {
   options chosen;
   chosen.hint = heap::hint::pageout;
@@ -435,7 +435,7 @@ TEST(CollectorOptions, WindowsThatNoClockHoldsAreRefused) {
   }
 }
 
-// What the words hold means something else to the other policy.
+// The histories in words mean something else to the other policy.
 TEST(CollectorOptions, AnotherPolicyBeginsWithoutHistories) {
   guide<bytes> g(make_bytes("value"));
   const auto history = [&] { return guides::history_of(g.slot().load_relaxed()); };

@@ -1,4 +1,4 @@
-// What ends a process, or begins one: forks, and guides whose memory is another's.
+// Ends and beginnings of processes: forks, and guides whose memory is another's.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -98,7 +98,7 @@ TEST_F(Scan, ListsWhatIsLeftInSparseExtentsOfHot) {
   std::vector<guide<bytes>> held;
   const auto fill = [&](std::size_t objects) {
     for (std::size_t i = 0; i < objects; ++i) {
-      // Of 1 KiB with the header: 1,023 take an extent.
+      // Objects of 1 KiB with the header: 1,023 take an extent.
       held.emplace_back(make_bytes_in(heap::kind::hot, std::string(1016, 'x')));
     }
   };

@@ -64,7 +64,7 @@ class Unreadable : public testing::Test {
     EXPECT_EQ(heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0}).problem, "");
     sync::reclaim_ready();
   }
-  /// Of each `every` reads of the disk one fails.
+  /// Fails one of each `every` reads of the disk.
   static void fail_reads(unsigned every) {
     os::set_fault_hook([every, calls = std::make_shared<std::atomic<unsigned>>(0)](os::io_call of) {
       return of == os::io_call::read && ++*calls % every == 0 ? EIO : 0;
@@ -179,7 +179,7 @@ TEST_F(Unreadable, IsLeftByACompactionThatMovesTheOthers) {
   expect_content();
 }
 
-// Whoever destroys a neighbour of its guide waits meanwhile.
+// A thread that destroys a neighbour of its guide waits meanwhile.
 TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
   fill();
   for (std::size_t i = 0; i < kObjects; i += 2) guides_[i].reset();

@@ -1,7 +1,6 @@
 // A hash map as one writes it with pointers: buckets with locks, chains of nodes, values of their
-// own. What makes its values movable is the one mark in node, make() and discard() for new and
-// delete, and std::exchange where a node hands its value over. It compiles with and without the
-// plugin.
+// own. Its values become movable by the one mark in node, make() and discard() for new and delete,
+// and std::exchange where a node hands its value over. It compiles with and without the plugin.
 #pragma once
 
 #include <cstdint>

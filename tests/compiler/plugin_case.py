@@ -31,7 +31,7 @@ def instrumented(*arguments, header=('-include', 'isotherm/compiler.hpp')):
 
 
 HEADERS = tempfile.TemporaryDirectory()
-# What a precompiled header must have in common with what includes it, beside optimisation.
+# Options that a precompiled header must share with its includers, beside optimisation.
 OF_ITS_OWN = re.compile('-(fsanitize|fno-inline)')
 
 

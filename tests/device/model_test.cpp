@@ -125,7 +125,7 @@ TEST(Profile, RoundTripsThroughJson) {
   auto back = parse_profile(to_json(p));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_json(*back), to_json(p));
-  // Who plans by it emulates nothing, and reports must not say so.
+  // A plan by it emulates nothing, and reports must not say so.
   EXPECT_EQ(as_model(*back).name, "profile of an emulated device, emu:pmem");
   EXPECT_EQ(braid(*back).size(), 5u);
   auto older = nlohmann::json::parse(to_json(p));

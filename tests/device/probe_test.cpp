@@ -256,7 +256,7 @@ profile cached() {
   return p;
 }
 
-// What is called a device is judged past the page cache: memory's numbers make no letter.
+// A device is judged past the page cache: memory's numbers make no letter.
 TEST(Braid, IsOfTheDeviceNotOfTheCacheBeforeIt) {
   profile p = cached();
   EXPECT_EQ(letters_of(p), "BR---");

@@ -255,7 +255,7 @@ LOOKUPS = [words for key in ('k', 'none') for words in (
     ('SETRANGE', key, '0', '1'), ('SETNX', key, '1'), ('DEL', key), ('SETNX', key, '1'),
     ('DEL', key))]
 
-# Of a server whose password is "word".
+# Commands to a server whose password is "word".
 LOCKED = [
     ('GET', 'k'), ('PING',), ('foo',), ('GET',), ('COMMAND',), ('CLIENT', 'ID'), ('CLIENT', 'FOO'),
     ('HELLO',), ('HELLO', '2'), ('HELLO', '4'), ('HELLO', 'x'), ('HELLO', '3', 'FOO'),

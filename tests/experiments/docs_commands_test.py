@@ -16,7 +16,7 @@ import unittest
 
 TOOL, PROJECT = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
 PAGES = [PROJECT / 'README.md', *sorted((PROJECT / 'docs').rglob('*.md'))]
-# What makes a command tiny; of the options that it has. Three are added where they are missing.
+# Options that make a command tiny, where it has them. Three are added where they are missing.
 TINY = {'--keys': '2000', '--seconds': '0.1', '--warmup': '0.1', '--window': '0.1',
         '--rate': '2000', '--rounds': '1', '--ops': '2000', '--min-rest': '0', '--requests': '2000',
         '--speed': '1000'}

@@ -1,5 +1,6 @@
-// What the live page reads of a request under libFuzzer: headers, numbers and a change's JSON.
-// Whatever they are, a request that is answered named this machine, and a change is two strings.
+// Parts of a request that the live page reads, under libFuzzer: headers, numbers and a change's
+// JSON. Whatever they are, a request that is answered named this machine, and a change is two
+// strings.
 #include <cstdlib>
 #include <string>
 #include <string_view>

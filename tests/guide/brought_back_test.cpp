@@ -1,5 +1,5 @@
 // Objects that are out where COLD has no file: they come back to DRAM, and may have left again when
-// they are used. What is out is said by hand.
+// they are used. Tests say by hand which objects are out.
 #include <gtest/gtest.h>
 
 #include <string>

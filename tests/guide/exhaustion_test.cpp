@@ -56,7 +56,7 @@ TEST_F(GuideWithoutMemory, AnObjectIsPinnedForItsMaker) {
   EXPECT_EQ(count(), guides::kCountCeiling);
 }
 
-// That the object has left DRAM is said by hand.
+// The test says by hand that the object has left DRAM.
 TEST(MissWithoutMemory, IsWaitedFor) {
   const guide<bytes> g(testing_help::bytes_in_cold("value"));
   auto& cold = heap::heaps().cold();

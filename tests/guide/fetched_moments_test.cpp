@@ -1,5 +1,5 @@
-// What others do just before a copy of an object that was read takes the object's place. Builds
-// without a sanitizer have no such moments.
+// Changes by other threads just before a copy of an object that was read takes the object's place.
+// Builds without a sanitizer have no such moments.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -63,7 +63,7 @@ class FetchedMoments : public testing_help::FetchedObjects {
     ASSERT_TRUE(g.slot().compare_exchange_seq_cst(seen, next));
     sync::retire(old, [](void* gone) noexcept { heap::deallocate(gone, heap::recycling::none); });
   }
-  /// So many more live objects than before the use.
+  /// Expects so many more live objects than before the use.
   void expect_more(int in_hot, int in_cold) const {
     EXPECT_EQ(objects_in(kind::hot), hot_before_ + static_cast<std::uint64_t>(in_hot));
     EXPECT_EQ(objects_in(kind::cold), cold_before_ + static_cast<std::uint64_t>(in_cold));

@@ -110,7 +110,7 @@ class FetchedObjects : public testing::Test {
     ASSERT_EQ(missed.size(), 1u);
     arrived_.add(read(std::move(missed.front())));
   }
-  /// What a use gives with what has arrived, as a copy of the content.
+  /// The result of a use with the reads that have arrived, with a copy of the content.
   struct use_result {
     const bytes* object = nullptr;
     std::optional<std::string> content{};

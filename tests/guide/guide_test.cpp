@@ -320,7 +320,7 @@ TEST(Guide, MovingAGuideThatAnotherScopeCountedPinsItsObject) {
   EXPECT_TRUE(to.holds(other.held()));
 }
 
-// What a scope counted in a slot it must not take from the guide that is there when it closes.
+// A scope must not take a count back from another guide that is in the slot when it closes.
 TEST(Guide, AGuideThatMovesInKeepsItsOwnCounts) {
   const epoch active;
   auto first = make_guide<record>(1, 1);

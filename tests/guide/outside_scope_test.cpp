@@ -1,6 +1,6 @@
-// What checked builds report: a dereference outside of every scope (pitfall 9), and a guide of what
-// is no object. A program of its own:
-// death tests fork, which ThreadSanitizer and jemalloc's fork handlers do not do together.
+// Reports of checked builds: a dereference outside of every scope (pitfall 9), and a guide of
+// memory that is no object. A program of its own: death tests fork, which ThreadSanitizer and
+// jemalloc's fork handlers do not do together.
 #include <gtest/gtest.h>
 
 #include <coroutine>

@@ -12,7 +12,7 @@ import unittest
 
 COMPILER, SOURCE = sys.argv.pop(1), sys.argv.pop(1)
 
-# What the examples take for granted.
+# Declarations that the examples take for granted.
 AROUND = '''#include <isotherm/fetch.hpp>
 #include <isotherm/guide.hpp>
 #include <isotherm/live.hpp>
@@ -28,7 +28,7 @@ void report(const std::string&);
 '''
 
 LIVE = '../include/isotherm/live.hpp'
-# Of the runtime's headers, the classes and the free functions that the reference is about.
+# The classes and free functions of the runtime's headers that the reference is about.
 CLASSES = (('guide/guide.hpp', 'guide'), ('guide/object.hpp', 'owned'),
            ('guide/object.hpp', 'bytes'), ('guide/object.hpp', 'array'),
            ('sync/scope.hpp', 'scope'), ('guide/fetcher.hpp', 'fetcher'),

@@ -1,5 +1,4 @@
-// What configure() refuses, and what it falls back to. Each case in a fork child: a process
-// configures once.
+// Refusals and fallbacks of configure(). Cases run in fork children: a process configures once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -42,7 +41,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// What `body` returns, from a fork child.
+/// Returns the result of `body` in a fork child.
 template <class F>
 std::string said_by_child(F body) {
   int ends[2];

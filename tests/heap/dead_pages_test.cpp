@@ -90,9 +90,9 @@ TEST_P(DeadPages, StayWhereMoreThanHalfOfAnExtentLives) {
   for (void* object : kept) deallocate(object);
 }
 
-// What a load has left behind in the extents to which it appended last.
+// Pages that a load left behind in the extents to which it appended last.
 TEST_P(DeadPages, GoBackFromExtentsThatAreAppendedTo) {
-  // So that this thread begins without open extents: an unused one would not be closed.
+  // Lets this thread begin without open extents: an unused one would not be closed.
   for (const std::size_t bytes : {std::size_t{20}, kBytes}) {
     deallocate(allocate(GetParam(), bytes));
   }
@@ -116,7 +116,7 @@ TEST_P(DeadPages, GoBackFromExtentsThatAreAppendedTo) {
   EXPECT_TRUE(is_valid());
 }
 
-// What nobody gets any more of an extent that is about to be emptied counts as freed there.
+// Room that no thread gets any more, of an extent to be emptied soon, counts as freed there.
 TEST_P(DeadPages, AHoleOfASparseExtentIsNotTaken) {
   constexpr std::size_t kHoleUnits = 70, kOthersUnits = kHoleUnits + 64;  // of the same bin
   const auto bytes_of = [](std::size_t units) { return units * kUnitBytes - kHeaderBytes; };
@@ -140,8 +140,8 @@ TEST_P(DeadPages, AHoleOfASparseExtentIsNotTaken) {
   EXPECT_TRUE(is_valid());
 }
 
-// Who appended to one that went back has waited for it: it would wait for each object else, when
-// memory is short and objects leave as fast as they come.
+// A thread that appended to one that went back has waited for it: it would wait for each object
+// else, when memory is short and objects leave as fast as they come.
 TEST_P(DeadPages, NobodyWaitsTwiceForAnExtentThatWentBack) {
   std::vector<void*> first;  // until this thread has opened an extent, and filled it
   for (std::size_t i = 0; i <= kExtentUnits / units_of(kBytes); ++i) {

@@ -185,7 +185,7 @@ TEST_F(FileBacked, EveryTakenExtentHasRoomOnTheDiskAndFreedOnesHaveNone) {
   EXPECT_GE(disk_bytes(), full - 2 * kExtentBytes);
 }
 
-/// Whoever empties extents leaves them to another.
+/// Threads that empty extents leave them to another.
 struct leaving_emptied {
   leaving_emptied() { treat_emptied_cold(emptied::left); }
   ~leaving_emptied() { treat_emptied_cold(emptied::given_back); }

@@ -20,7 +20,7 @@ struct alignas(16) block {
 
 bool always() { return true; }
 
-// What extents were chosen to lose their pages is asked under the lock that a flush takes.
+// The cache asks under the lock of a flush which extents were chosen to lose their pages.
 TEST(HoleCache, KeepsNothingThatIsNotWorthIt) {
   block freed;
   hole_cache cache;

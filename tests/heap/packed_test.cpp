@@ -1,4 +1,4 @@
-// What the heaps of objects promise, and NODE does not: density, extents given back and reused,
+// Promises of the heaps of objects that NODE does not make: density, extents given back and reused,
 // sparseness.
 #include <gtest/gtest.h>
 
@@ -323,7 +323,7 @@ TEST(Sparsest, AreChosenUpToTheirLiveAndDeadBytes) {
   for (void* object : fill_extents(kind::cold, 8, 1000)) {
     extents[reinterpret_cast<std::uintptr_t>(object) / kExtentBytes].push_back(object);
   }
-  // Of the second extent a tenth lives, of the third two, and so on; the last is open.
+  // A tenth of the second extent lives, two of the third, and so on; the last is open.
   std::vector<const void*> left;
   for (auto& [number, objects] : extents) {
     const std::size_t tenths = left.size();

@@ -27,7 +27,7 @@ constexpr std::uint64_t without_shift(std::uint64_t mixed, int shift) {
 /// The 16-byte key whose XXH3_64bits() is `hash`: for this length the function is a bijection of
 /// its second half once the first is chosen so that their product is zero.
 crafted_key key_with_plain_hash(std::uint64_t hash) {
-  // Of xxHash3's published secret: the words at 24 ^ 32 and at 40 ^ 48, and the inverse of
+  // Parts of xxHash3's published secret: the words at 24 ^ 32 and at 40 ^ 48, and the inverse of
   // 0x165667919E3779F9, with which the last step multiplies.
   constexpr std::uint64_t kFirst = 0x6782737bea4239b9u, kSecond = 0xaf56bc3b0996523au;
   std::uint64_t inverse = 1;  // Newton: each round doubles the bits that are right

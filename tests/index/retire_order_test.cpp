@@ -1,8 +1,8 @@
 // Nothing published leads to what is retired. Retired memory is freed when the scopes that were
 // open when a reclaimer came have closed; so a reclaimer comes here at once, and a reader after it,
-// while the operation that retires is still under way (sync/retire_hook.hpp). What the reader finds
-// must outlive its scope's last look. Builds without a sanitizer have no such hook and would not
-// see the access; there a reclaimer merely runs beside readers and writers.
+// while the operation that retires is still under way (sync/retire_hook.hpp). Nodes that the reader
+// finds must outlive its scope's last look. Builds without a sanitizer have no such hook and would
+// not see the access; there a reclaimer merely runs beside readers and writers.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -85,7 +85,7 @@ class at_retire {
   explicit at_retire(std::function<void(void*)> call) : call_(std::move(call)) {
     armed = this;
     sync::after_retire.store_release([](void* object) noexcept {
-      // What the call itself retires is not its business.
+      // The call is not made for blocks that it retires itself.
       if (at_retire* const mine = std::exchange(armed, nullptr)) {
         mine->call_(object);
         armed = mine;

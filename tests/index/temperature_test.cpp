@@ -1,5 +1,5 @@
-// What makes a pair warm: being read or visited by a scan; not being passed by, nor a walk over
-// everything. The collector's windows tell: what was used in one is promoted at its end.
+// A pair gets warm by being read or visited by a scan; not by being passed, nor by a walk over
+// everything. The collector's windows tell: pairs used in one are promoted at its end.
 #include <algorithm>
 
 #include "collector/collector.hpp"

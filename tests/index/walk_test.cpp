@@ -1,4 +1,4 @@
-// What a walk promises beside changes: a key present throughout is seen at least once.
+// A walk promises this beside changes: a key present throughout is seen at least once.
 #include <set>
 
 #include "index/any_index.hpp"

@@ -24,7 +24,7 @@ fi
 echo "== find_package"
 "$cmake" -S "$work/examples" -B "$work/by_cmake" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release
-# Of the programs in foreign/, which the tree builds and runs, one, where it can be built.
+# One of the programs in foreign/, which the tree builds and runs, where it can be built.
 programs=(first movable_map sort_and_count live_page)
 [ ! -d "$work/by_cmake/foreign/CMakeFiles/interval_tree.dir" ] || programs+=(interval_tree)
 "$cmake" --build "$work/by_cmake" --target "${programs[@]}"

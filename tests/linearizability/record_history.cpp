@@ -181,8 +181,8 @@ class client {
     });
   }
 
-  /// What a scan or walk promises, key by key: it found what the key held at some moment of it. A
-  /// walk may show a key twice; only ordered structures show it once.
+  /// Records the promise of a scan or walk, key by key: it found what the key held at some moment
+  /// of it. A walk may show a key twice; only ordered structures show it once.
   void scan() {
     if (!index_->is_ordered()) return;
     const bool backwards = random_.below(2) == 0;

@@ -42,7 +42,7 @@ SUBFOLDERS = {
     'sort': [['job'], ['packed', 'keys'], ['input'], ['coding'], ['plan'], ['runs'],
              ['scan', 'cost', 'output'], ['merge', 'top', 'split'], ['index_sort'], ['algorithms']],
 }
-# What a folder must not include although it is lower, and the one file that may.
+# Folders that a folder must not include although they are lower, and the one file that may.
 FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}
 
 # Headers whose functions stand in sources of other names: "*" where each part of what the header

@@ -40,7 +40,7 @@ class peer {
     EXPECT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
   }
-  /// What comes until `end` is in it, or the server closes.
+  /// Returns what comes until `end` is in it, or the server closes.
   std::string receive(std::string_view end = {}) const {
     std::string all;
     char piece[4096];

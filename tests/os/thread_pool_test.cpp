@@ -1,4 +1,4 @@
-// What threads throw reaches who started them, and a pool works on afterwards.
+// Exceptions of threads reach the thread that started them, and a pool works on afterwards.
 #include "os/thread_pool.hpp"
 
 #include <gtest/gtest.h>

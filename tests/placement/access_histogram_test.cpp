@@ -1,4 +1,4 @@
-// What counts as hot and as cold, with numbers (SINLK, 4.2.3).
+// The limits of hot and cold, with numbers (SINLK, 4.2.3).
 #include "placement/access_histogram.hpp"
 
 #include <gtest/gtest.h>
@@ -64,8 +64,8 @@ TEST(AccessHistogram, TheShareThatFitsIsOfWholePathsInWholeBins) {
   EXPECT_EQ(seen.share_that_fits(0), 0);
 }
 
-/// Of slow memory what was used 100 times and 3 times, of fast memory what was used 40 times, once
-/// and not at all.
+/// Slow memory that was used 100 times and 3 times, fast memory that was used 40 times, once and
+/// not at all.
 access_histogram mixed() {
   access_histogram seen;
   seen.add_bytes(100, tier::slow, 500);

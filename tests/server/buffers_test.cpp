@@ -1,4 +1,4 @@
-// What the server holds for a client, and what it says of it.
+// Bytes that the server holds for a client, and its figures of them.
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

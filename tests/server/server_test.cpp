@@ -52,7 +52,7 @@ TEST_F(Serving, TellsHowLongRepliesOfTheLastSecondTook) {
   }
 }
 
-// What has arrived of a pipeline runs in several turns, so that another client's command may run
+// The arrived part of a pipeline runs in several turns, so that another client's command may run
 // amid it. As the two may also miss each other, it is tried until that has been seen.
 TEST_F(Serving, APipelineLetsOtherClientsHaveTheirTurns) {
   options_.threads = 1;

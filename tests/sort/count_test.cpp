@@ -76,7 +76,7 @@ TEST(Count, FixedRecordsOfShortAndLongKeys) {
   }
 }
 
-// Of a mapped input: calls would move whole records of this size.
+// The input is mapped: calls would move whole records of this size.
 TEST(Count, ReadsKeysAndNeverValues) {
   const scratch dir;
   std::string all;

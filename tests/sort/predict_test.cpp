@@ -1,4 +1,4 @@
-// What the cost model makes of an algorithm and its options, and what finished stages reached.
+// The cost model's figures of an algorithm and its options, and what finished stages reached.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -145,7 +145,7 @@ class RunFiles : public ::testing::Test {
     run_.entries = all_.size();
     store(dir_.file("runs"), bytes);
   }
-  /// What comes of the file as it is now; the job has the error.
+  /// Reads the file as it is now; the job has the error.
   std::vector<entry> read(job& j) {
     const plan p{};
     auto f = os::file::open(dir_.file("runs"));
@@ -211,7 +211,7 @@ std::uint64_t unnamed_bytes(const std::string& dir) {
   return bytes;
 }
 
-// 60 runs and a fan-in of 8: two levels before the last. What a merge has read is given back while
+// 60 runs and a fan-in of 8: two levels before the last. A merge gives back what it has read while
 // it writes.
 TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
   constexpr std::size_t kRuns = 60;

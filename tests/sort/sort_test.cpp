@@ -235,7 +235,7 @@ TEST(SortFile, BytesAreReportedWhereStagesAreOne) {
   }
 }
 
-// Of records of a page and more only the keys are read for the index map.
+// From records of a page and more only the keys are read for the index map.
 TEST(SortFile, KeysOfLargeRecordsAreReadAlone) {
   const scratch dir;
   base::random random(15);
@@ -466,7 +466,8 @@ TEST(KeysAlone, AreWrittenFromWhereTheyWereSorted) {
   }
 }
 
-// What a thread gathers before it writes fits in its processor's cache, however long the records.
+// The bytes that a thread gathers before it writes fit in its processor's cache, however long the
+// records.
 TEST(LongRecords, AreWrittenInSmallPieces) {
   const scratch dir;
   base::random random(44);

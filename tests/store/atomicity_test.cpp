@@ -33,7 +33,7 @@ TEST_F(Commands, MsetAppearsAtOnce) {
     const std::string answer = run({"GET", key});
     return std::stoi(answer.substr(answer.find('\n') + 1));
   };
-  // Whoever reads `a` first must find `b` as new or newer, and the other way round.
+  // A client that reads `a` first must find `b` as new or newer, and the other way round.
   while (!done.load_acquire()) {
     const int a = number("a");
     const int b = number("b");

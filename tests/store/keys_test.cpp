@@ -192,7 +192,7 @@ TEST_F(Commands, IdleTimeCountsFromEveryUse) {
     EXPECT_EQ(idle("k"), ":0\r\n") << use[0];
   }
   EXPECT_EQ(idle("copy"), ":2\r\n");
-  // Who asks about a key does not use it; a new key of an old name is new.
+  // A question about a key does not use it; a new key of an old name is new.
   now_ += 3000;
   const std::vector<std::vector<std::string_view>> questions = {
       {"EXISTS", "k"}, {"TTL", "k"},  {"TYPE", "k"},           {"OBJECT", "ENCODING", "k"},

@@ -330,7 +330,7 @@ void collect_until(const std::atomic<bool>& is_done, collector::object_collector
   } while (!is_done);
 }
 
-/// What becomes of a part of a read.
+/// The fate of a part of a read.
 int fate_of_read(os::io_call call) {
   if (call != os::io_call::read) return 0;
   static std::atomic<std::uint64_t> calls{0};

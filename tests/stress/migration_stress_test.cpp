@@ -30,7 +30,7 @@ std::uint64_t operations(const mix& work) {
   return std::max<std::uint64_t>(steps / work.cost, 1);
 }
 
-/// What the collector has done so far.
+/// The collector's work so far.
 struct progress {
   std::atomic<std::uint64_t> demoted{0}, promoted{0}, windows{0};
   bool has_moved() const { return demoted.load() > 0 && promoted.load() > 0; }
@@ -172,8 +172,8 @@ class worker {
     ++cleared_.ended;
   }
 
-  /// What a key of this thread alone holds; empty: absent. While all clearings that have begun are
-  /// those that had ended before it was written, it is there.
+  /// The value of a key of this thread alone; empty: absent. While all clearings that have begun
+  /// are those that had ended before it was written, it is there.
   struct own_pair {
     std::string value;
     std::uint64_t clearings_before = 0;

@@ -59,7 +59,7 @@ TEST(RetireWithoutMemory, FreesWhatItListsAndCountsWhatItCannot) {
   EXPECT_EQ(reclaimed, listed);
 }
 
-// What was reclaimed makes room for more: without a stuck scope memory is never needed.
+// Reclaimed blocks make room for more: without a stuck scope memory is never needed.
 TEST(RetireWithoutMemory, GoesOnForEver) {
   {
     const scope claims_a_slot;

@@ -1,5 +1,5 @@
-// A fork child has the thread that forked and no other. What others were amid at that moment, each
-// test lets them be amid nearly all the time.
+// A fork child has the thread that forked and no other. Tests keep the others nearly all the time
+// amid the steps in which a fork may find them.
 #include <gtest/gtest.h>
 
 #include <functional>

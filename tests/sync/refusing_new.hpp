@@ -3,7 +3,7 @@
 
 namespace isotherm::testing_help {
 
-/// Of the calling thread: while true, operator new finds no memory, but for so many calls first.
+/// While true for the calling thread, operator new finds no memory, but for so many calls first.
 extern thread_local bool refuses_memory;
 extern thread_local int calls_before_refusal;
 

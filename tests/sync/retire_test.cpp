@@ -117,10 +117,10 @@ void take_a_while(void*) noexcept {
   ++reclaimed;
 }
 
-/// By what is told of a block: of an object in COLD that is nothing.
+/// Parameter: the bytes that are told of a block; 0 for an object in COLD.
 class RetireSlowBlocks : public testing::TestWithParam<std::size_t> {};
 
-// What waited for a stuck scope is worked off in pieces, and all of it.
+// Blocks that waited for a stuck scope are all freed, in pieces.
 TEST_P(RetireSlowBlocks, LeavingAScopeFreesABoundedPieceOfABacklog) {
   constexpr int kBlocks = 2000;
   reclaimed = 0;

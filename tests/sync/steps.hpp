@@ -1,4 +1,4 @@
-// What a test does between two steps of a protocol (sync/step_hook.hpp).
+// Actions of a test between two steps of a protocol (sync/step_hook.hpp).
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What isotherm top draws, of numbers: no server and no terminal.
+// Frames of isotherm top, from numbers: no server and no terminal.
 #include "top/frame.hpp"
 
 #include <gmock/gmock.h>

@@ -60,7 +60,7 @@ TEST_F(Eviction, MakesRoomForALoadWithoutAWindow) {
   }
 }
 
-// What was written keeps its memory until scopes have closed, which is no reason to write more.
+// Written extents keep their memory until scopes have closed, which is no reason to write more.
 TEST_F(Eviction, LetsNoMoreLeaveThanRoomIsWanted) {
   std::vector<guide<bytes>> held;
   held.reserve(128 * kInExtent);

@@ -1,4 +1,4 @@
-// What is used alike shares pages: a hot object on a page of cold ones makes all of it hot.
+// Objects used alike share pages: a hot object on a page of cold ones makes all of it hot.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a budget keeps, by numbers.
+// The objects that a budget keeps, by numbers.
 #include "collector/policy/budget.hpp"
 #include "collector/policy/worth.hpp"
 
@@ -137,7 +137,7 @@ class BudgetPolicy : public testing::Test {
       if (!is_cold) warm -= move(i, policy_->target(words_[i]));
       if (is_cold && is_used(i) && !is_cold_out_) missed.push_back(i);
     }
-    // What comes back does so last, within the room that there is (scan/choice.hpp).
+    // Objects come back last, within the room that there is (scan/choice.hpp).
     std::uint64_t room = room_beside(warm).promotable_bytes();
     for (const std::size_t i : missed) {
       const auto target = policy_->target(words_[i]);
@@ -216,7 +216,7 @@ TEST_F(BudgetPolicy, KeepsTheMostUsedThatHaveRoom) {
   EXPECT_GE(hot, 195u);
 }
 
-// What has come back for a use was a miss, and no sign that what was kept is used as before.
+// An object that came back for a use was a miss, and no sign that kept ones are used as before.
 TEST_F(BudgetPolicy, TellsOtherObjectsFromMoreOfThemByWhatItHasKept) {
   constexpr std::size_t kKept = 2000, kBack = 300;
   make(kKept + kBack, kind::hot);
@@ -231,8 +231,9 @@ TEST_F(BudgetPolicy, TellsOtherObjectsFromMoreOfThemByWhatItHasKept) {
   EXPECT_EQ(rate_windows_, 0u);
 }
 
-/// Of 300 objects that are used in every second window, and have room, as many stay beside so many
-/// others that are read in every window, past their pages: these may come back at their next use.
+/// Counts those that stay of 300 objects that are used in every second window, and have room,
+/// beside so many others that are read in every window, past their pages: these may come back at
+/// their next use.
 class BudgetPolicyReserve : public BudgetPolicy {
  protected:
   std::size_t kept_beside(std::size_t wanted, std::size_t windows = 60) {
@@ -250,7 +251,8 @@ class BudgetPolicyReserve : public BudgetPolicy {
     return count(kind::hot, kind::hot);
   }
 
-  /// Of 300 objects that are used in every window, as many stay after so many others came back.
+  /// Returns how many of 300 objects that are used in every window stay after so many others came
+  /// back.
   std::size_t kept_after(std::uint64_t came_back) {
     make(300, kind::hot);
     make(700, kind::cold);
@@ -304,7 +306,7 @@ TEST_F(BudgetPolicy, KeepsAsManyOfOneRateAsHaveRoom) {
     window([](std::size_t) { return true; });
     EXPECT_LE(count(kind::hot, kind::hot), 3200u);
     EXPECT_GE(count(kind::hot, kind::hot), 2800u);
-    // What leaves of one rate is expected, too.
+    // The part of one rate that leaves is expected, too.
     if (i == 0) EXPECT_GE(policy_->expected_bytes(), 16'000'000u);
   }
 }
@@ -440,7 +442,7 @@ TEST_F(BudgetPolicy, AShiftOfTheHotSetIsFollowedWithinFourWindows) {
   EXPECT_EQ(misses_, 0u) << "after four windows all of the new hot set is in DRAM";
 }
 
-// Clients that pause and come back use the same objects, at first fewer of them. Of these more are
+// Clients that pause and come back use the same objects, at first fewer of them. More of these are
 // hot, so that the share of misses rises when the others are used again.
 TEST_F(BudgetPolicy, APauseOfTheLoadIsNoShiftOfTheHotSet) {
   base::random random(11);
@@ -522,7 +524,7 @@ TEST_F(BudgetPolicy, WithoutATargetAsManyLeaveAsMayMiss) {
   }
 }
 
-// What is read in a second must not exceed the limit when the load comes in bursts, either.
+// Reads of a second must not exceed the limit when the load comes in bursts, either.
 TEST_F(BudgetPolicy, MissesOfABusyWindowAreWithinTheLimitAfterIdleOnesToo) {
   make(10'000, kind::newborn);
   chosen_.miss_share = 1;

@@ -1,4 +1,4 @@
-// What a window tells of single pages and objects to whoever draws them.
+// Figures of single pages and objects that a window records for drawing.
 #include "collector/page_uses.hpp"
 
 #include <gtest/gtest.h>

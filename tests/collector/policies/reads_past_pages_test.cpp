@@ -121,7 +121,7 @@ TEST_F(ReadsPastPages, FillTheRoomThatThereIs) {
   EXPECT_LE(kept_, kUsable + 10);
 }
 
-// What comes back in a window must not be let in and out again in every second one.
+// Objects that come back in a window must not be let in and out again in every second one.
 TEST_F(ReadsPastPages, ComeToRestBelowWhatMayComeBack) {
   std::uint64_t back = 0, misses = 0;
   for (int i = 0; i < 60; ++i) {

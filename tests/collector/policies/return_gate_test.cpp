@@ -19,7 +19,7 @@
 namespace isotherm::collector {
 namespace {
 
-/// What is let in comes back at once.
+/// An object that is let in comes back at once.
 std::optional<unsigned> admit(return_gate& gate, guides::word w, std::size_t bytes,
                               heap::used_before before) {
   const auto history = gate.admit(w, bytes, before);
@@ -36,7 +36,7 @@ using heap::kind;
 constexpr unsigned kClasses = 1U << guides::kSizeBits;
 constexpr unsigned kHistories = 1U << guides::kHistoryBits;
 
-/// Of an object in COLD.
+/// The word of an object in COLD.
 word cold_word(unsigned history, unsigned size_class, word address = 0x5000) {
   return guides::with_history(
       guides::make_word(address, kind::cold, guides::size_of_class(size_class)), history);
@@ -207,7 +207,7 @@ TEST(PublishedPolicy, LetsAllComeBackWithTheirHistory) {
   }
 }
 
-/// What the policy says when it is asked, and what it has written down for threads that cannot ask.
+/// The policy's answers when it is asked, and those written down for threads that cannot ask.
 class BudgetReturns : public testing::Test {
  protected:
   static constexpr unsigned kObjects = 1000;
@@ -287,7 +287,7 @@ class BudgetReturns : public testing::Test {
         const word w = cold_word(history, c, address);
         const bool now = admits(w);
         admitted += now;
-        // What the gate admits the policy would.
+        // The policy would admit what the gate admits.
         if (now && !surely_returns(w)) ADD_FAILURE() << history << ", class " << c;
         // A larger object is worth no more, and all of a page or more are worth as much.
         if (now && !before) ADD_FAILURE() << history << ", class " << c;

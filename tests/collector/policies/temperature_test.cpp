@@ -23,7 +23,7 @@ void end(use_memory& memory, std::uint64_t used, std::uint64_t misses, double lo
   memory.note({.objects = used, .misses = misses, .load = load});
 }
 
-/// Of what is in DRAM so little more is used.
+/// The load of objects in DRAM when others are used.
 constexpr double kOthersAreUsed = 0.3;
 
 /// The rate of an object that is used with a chance of `share` in each of so many windows.
@@ -176,7 +176,7 @@ TEST(Temperature, AfterARestartTheNewHotObjectPassesTheOldOneWithinTwoWindows) {
   rate old_one = settled(memory, 1, 300, random);
   rate new_one = 0;
   end(memory, 10000, 10);
-  // Of a window that has just been aged.
+  // Notes a window that has just been aged.
   memory.note({.objects = 10000, .misses = 1000, .load = kOthersAreUsed});
   for (int i = 0; i < 2; ++i) {
     end(memory, 10000, 1000);

@@ -1,5 +1,5 @@
 // A chained hash table as one writes it with plain pointers, behind the interface of the indexes.
-// What makes its values movable is the one mark in node. The indexes' own tests run on it.
+// The one mark in node makes its values movable. The indexes' own tests run on it.
 //
 // Each bucket has a lock, which an updater is called under, and there are always as many buckets. A
 // marked field points to objects of one size, so that a value has kMostBytes at most.

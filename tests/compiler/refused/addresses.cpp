@@ -1,5 +1,5 @@
-// What must not be done with the address that a guide gives. addresses.expected
-// has the messages and their places.
+// Uses that the plugin refuses of the address that a guide gives. addresses.expected has the
+// messages and their places.
 #include <cstdint>
 #include <isotherm/compiler.hpp>
 

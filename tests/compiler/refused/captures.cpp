@@ -1,4 +1,4 @@
-// What a lambda that is kept takes with it. captures.expected has the messages and their places.
+// Captures of a lambda that is kept. captures.expected has the messages and their places.
 #include <functional>
 #include <future>
 #include <isotherm/compiler.hpp>

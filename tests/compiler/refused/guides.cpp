@@ -1,4 +1,4 @@
-// What must not be done with a guide itself. guides.expected has the messages and
+// Uses of a guide itself that the plugin refuses. guides.expected has the messages and
 // their places.
 #include <coroutine>
 #include <csetjmp>

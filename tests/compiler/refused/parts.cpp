@@ -49,7 +49,7 @@ class structure {
   int& of_template() { return node_->value->as<int>(); }
   void another_guide(node* other) { other->value = node_->value->itself(); }
 
-  // What an object only points to, and copies.
+  // Parts that an object only points to, and copies.
   const char* title() { return node_->value->title(); }
   std::string_view view() { return node_->value->view(); }
   int copied() { return (*node_->value)[1] + node_->value->numbers[3]; }

@@ -64,7 +64,7 @@ class structure {
     each([&](auto& at) { found = at.value; });
     two = found;
   }
-  /// What a reference is bound to is followed.
+  /// The plugin follows a reference to its object.
   record* by_reference(node* other) {
     record* found = nullptr;
     record*& same = found;

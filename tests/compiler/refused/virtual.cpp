@@ -46,7 +46,7 @@ class hidden : shown {
 
 record* everybodys;
 
-// Reaches marked fields. What it returns itself is null, and what overrides it returns addresses.
+// Reaches marked fields. Its own find() returns null, and overriders return addresses.
 class base {
  public:
   void keep() { everybodys = find(); }

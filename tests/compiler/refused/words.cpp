@@ -1,4 +1,4 @@
-// What is done with the word of a guide. words.expected has the messages and their places.
+// Uses of the word of a guide. words.expected has the messages and their places.
 #include <isotherm/compiler.hpp>
 
 struct record {

@@ -53,7 +53,7 @@ class Reports(unittest.TestCase):
 
     @unittest.skipUnless('ISOTHERM_TEST_WHOLE' in os.environ, 'takes seconds')
     def test_pages_move_beside_requests(self):
-        # Of this small tree TPP finds all pages used. MEMTIS moves each half a second, Caption each
+        # In this small tree TPP finds all pages used. MEMTIS moves each half a second, Caption each
         # second.
         for each in reports('--index', 'art', '--placement', 'memtis,caption', seconds=1.5):
             with self.subTest(placement=each['placement']):

@@ -128,7 +128,7 @@ class Started(unittest.TestCase):
             place = str(pathlib.Path(path.group(1)).resolve()).removeprefix('/usr')
             _, owner = said_by('dpkg', '-S', f'*{place}')
             package = owner.split(':')[0]
-            # Of the base image: the C library and the compiler's.
+            # Packages of the base image: the C library and the compiler's.
             if package not in ('libc6', 'libgcc-s1'):
                 self.assertIn(package, packages, name)
 

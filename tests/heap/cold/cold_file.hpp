@@ -57,7 +57,7 @@ inline void close_cold_extents() {
   }
 }
 
-/// Of an object in COLD.
+/// Returns the offset of an object in COLD.
 inline std::uint64_t cold_offset_of(const void* object) {
   return reinterpret_cast<std::uintptr_t>(object) - heap::range_of(heap::kind::cold).begin;
 }

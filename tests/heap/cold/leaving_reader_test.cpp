@@ -72,11 +72,11 @@ class lost_reads {
       return 0;
     });
   }
-  /// So many from now on.
+  /// Loses so many from now on.
   static void lose(int reads) { left = reads; }
   /// How often the disk was asked.
   static int asked_for() { return asked; }
-  /// Until so many have been lost.
+  /// Waits until so many have been lost.
   static void wait_for(int reads) {
     while (lost < reads) std::this_thread::yield();
   }
@@ -372,7 +372,7 @@ TEST_F(SilentDisk, HasASecondForEachThatItIsAskedFor) {
   take_late_answers(*reader);
 }
 
-// What was given up keeps its memory: so much of it may be, and no more.
+// Reads that were given up keep their memory: so much may be given up, and no more.
 TEST_F(SilentDisk, IsAskedForNothingMoreWhenMuchIsGivenUp) {
   constexpr std::size_t kMany = cold_reader::kBytesGivenUp / cold_reader::kBytesUnderWay;
   const objects_out objects(kMany + 1, cold_reader::kBytesUnderWay - 2 * base::kPageBytes);

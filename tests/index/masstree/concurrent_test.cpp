@@ -147,10 +147,10 @@ TEST_P(MasstreeShapes, InsertsAndErasesOfAllKeysAddUp) {
   EXPECT_TRUE(index->is_valid());
 }
 
-// A search repairs the link to a layer without a lock. Who copies the link then, under the lock of
-// the node that holds it, must hand on also what the search knew: the layer's new top. The threads
-// go one after the other by relaxed stores, and end together, which orders nothing else. Only
-// ThreadSanitizer tells.
+// A search repairs the link to a layer without a lock. A thread that copies the link then, under
+// the lock of the node that holds it, must hand on also what the search knew: the layer's new top.
+// The threads go one after the other by relaxed stores, and end together, which orders nothing
+// else. Only ThreadSanitizer tells.
 TEST(MasstreeLinks, WhoCopiesARepairedLinkHandsOnTheTopItLeadsTo) {
   const auto in_layer = [](char c) { return std::string("zzzzzzzz") + c; };
   const auto beside = [](char c) { return std::string("a") + c; };

@@ -305,7 +305,7 @@ void fill_and_empty(std::vector<std::string> keys, base::random& random) {
     }
     expect_holds(tree, {});
     reclaim_all();
-    // What is left: the first node on each level of the first layer.
+    // The first node on each level of the first layer is left.
     EXPECT_LE(counted::nodes - before, 8);
   }
   reclaim_all();

@@ -1,4 +1,4 @@
-// What happens between two steps of a scan, done there (sync/step_hook.hpp): sanitizer builds only.
+// Changes between two steps of a scan, made there (sync/step_hook.hpp): sanitizer builds only.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -34,8 +34,8 @@ void empty_and_remove(border* n) {
   EXPECT_EQ(remove_border(n, kTestMemory), removal::done);
 }
 
-/// What a cursor gives before it says that something has changed; `act` when it knows `next` and
-/// has not read it.
+/// Returns what a cursor gives before it says that something has changed; `act` runs when it knows
+/// `next` and has not read it.
 std::vector<link> seen_until_told(base::atomic<link>& top, direction where_to, const border* next,
                                   const std::function<void()>& act) {
   cursor at(top, where_to);
@@ -69,7 +69,7 @@ TEST(MasstreeCursor, SeesNothingTwiceThatANodeLeftToItsRightNeighbour) {
   EXPECT_EQ(seen, leaves({20, 21}));
 }
 
-// That of another falls to its left neighbour.
+// The range of another child falls to its left neighbour.
 TEST(MasstreeCursor, SeesNothingTwiceThatANodeLeftToItsLeftNeighbour) {
   access inside;
   const siblings nodes;

@@ -12,8 +12,7 @@ inline constexpr unmanaged kTestStorage{};
 inline const node_memory kTestMemory(kTestStorage);
 
 /// Two border nodes, each alone under a lower interior node, under one top.
-/// What is left when the second border node has been removed goes with it: its parent had no other
-/// child.
+/// The rest goes with the second border node when it is removed: its parent had no other child.
 struct two_lonely_nodes {
   two_lonely_nodes() {
     first->next.store_release(second);

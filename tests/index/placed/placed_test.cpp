@@ -63,8 +63,8 @@ TEST_P(PlacedTree, MatchesAMapWhileNodesMove) {
   expect_nothing_left();
 }
 
-// What a scope has found stays good while the leaf's guides go to another node and back, and a
-// collector moves objects.
+// Values that a scope has found stay good while the leaf's guides go to another node and back, and
+// a collector moves objects.
 TEST_P(PlacedTree, WhatAScopeFoundStaysWhileItsLeafMoves) {
   const std::size_t guides_before = guides::registered_slots();
   for (int i = 0; i < 200; ++i) index().upsert(placed_key(i), std::string(100, 'v'));

@@ -42,7 +42,7 @@ class placed_tree_test : public testing::TestWithParam<index_kind> {
     EXPECT_TRUE(made);
     tree_ = std::move(*made);
   }
-  /// What the tree took of the tiers comes back when it is gone.
+  /// Expects that the tiers have their memory back when the tree is gone.
   void expect_nothing_left() {
     tree_.index.reset();
     reclaim_all();

@@ -32,7 +32,7 @@ class PagePolicy : public ::testing::Test {
     for (; begin < end; ++begin) fast += is_fast(begin) ? 1 : 0;
     return fast;
   }
-  /// What the tiers say is what the pages say.
+  /// Expects the tiers to count what the pages say.
   void expect_counted() const { EXPECT_EQ(tiers_->fast_pages(), fast_between(0, kPages)); }
 
   std::unique_ptr<emulated_page[]> all_{new emulated_page[kPages]};

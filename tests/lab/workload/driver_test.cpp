@@ -361,7 +361,7 @@ TEST(Driver, CountsTheRequestsThatWaitForAPage) {
   const watcher until_some = [](const progress& now) { return now.operations < 1000; };
   const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
-  // What a thread did before the measured time began is left out.
+  // A thread's work before the measured time began is left out.
   const std::vector<std::uint64_t>& each = found->done_before;
   const std::uint64_t before = std::accumulate(each.begin(), each.end(), std::uint64_t{0});
   EXPECT_LE(found->sums.waited, store.touches);

@@ -38,7 +38,7 @@ TEST(Zeta, EqualsTheConstantOfYcsb) {
   EXPECT_NEAR(zeta(kScrambledRanks, 0.99), 26.46902820178302, 1e-7);
 }
 
-/// Of `degrees` of freedom: as many deviations from its mean as a sound generator does not reach.
+/// Expects no more deviations from the mean of `degrees` of freedom than a sound generator makes.
 void expect_fits(double chi_squared, int degrees) {
   EXPECT_NEAR(chi_squared, degrees, 5 * std::sqrt(2.0 * degrees));
 }

@@ -55,7 +55,7 @@ TEST(Popularity, OfOneRankIsItsPartOfTheTop) {
   }
 }
 
-/// What is drawn most often is what is said to be popular.
+/// The keys drawn most often are those said to be popular.
 TEST(Popularity, AgreesWithTheDraws) {
   constexpr std::uint64_t kKeys = 1000, kSeed = 42;
   constexpr int kDraws = 1'000'000;

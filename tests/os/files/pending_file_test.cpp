@@ -89,7 +89,7 @@ TEST(PendingFile, FollowsLinksToWhatIsNotThereYet) {
   EXPECT_FALSE(pending_file::create(dir.file("loop")));
 }
 
-// Who may give files away keeps the owner; who may not cannot make such a file to begin with.
+// A process that may give files away keeps the owner; another cannot make such a file at all.
 TEST(PendingFile, KeepsTheOwnerOfWhatItReplaces) {
   const scratch dir;
   store(dir.file("out"), "old");

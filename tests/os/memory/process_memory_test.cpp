@@ -45,7 +45,7 @@ TEST(ProcessMemory, TellsWhatMonitoringAsksOfAProcess) {
 }
 
 TEST(ProcessMemory, AFirstTouchIsNoMajorFault) {
-  // That a page from a disk is one, the test of the driver shows.
+  // The driver's test shows that a page from a disk is one.
   const std::uint64_t before = thread_major_faults();
   std::vector<char> memory(std::size_t{1} << 20, 'x');
   EXPECT_EQ(thread_major_faults(), before);

@@ -54,7 +54,7 @@ class cold_disk {
   /// Readers made from now on read by threads, each of which hold() can stop.
   static void use_threads() { refuses_rings = true; }
   static void use_best() { refuses_rings = false; }
-  /// From now on no read ends. Of readers that read by threads.
+  /// From now on no read ends, in readers that read by threads.
   static void hold() {
     const std::lock_guard held(gate);
     holds = true;
@@ -149,7 +149,7 @@ class talker : public peer {
     return replies();
   }
   std::string run(const std::vector<std::string>& words) { return ask(encode(words)); }
-  /// What came before the reply to kLast, which was sent.
+  /// Returns the replies before that to kLast, which was sent.
   std::string replies() {
     const std::string end = bulk("that is all");
     std::string text;

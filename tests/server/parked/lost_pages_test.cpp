@@ -52,7 +52,7 @@ TEST_P(LostPages, WhereSomeAreLostTheOthersAreServed) {
   for (int i = 0; i < kKeys; ++i) {
     ASSERT_THAT(one_.run({"GET", key(i)}), AnyOf(bulk(value(i)), StartsWith(kUnreadable))) << i;
   }
-  // What is written is there, and what is removed is not, where their keys can be found.
+  // Written values are there, and removed ones are not, where their keys can be found.
   for (int i = 0; i < kKeys; ++i) {
     if (i % 2 == 0) {
       const std::string set = one_.run({"SET", key(i), "new"});

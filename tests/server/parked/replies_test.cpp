@@ -186,7 +186,7 @@ TEST_F(Parked, APipelinesReadsAreUnderWayTogetherWhereKeysAreOutToo) {
   EXPECT_EQ(one.receive(right.size()), right);
 }
 
-// Of commands that write the keys are read together, and not what they replace.
+// The keys of commands that write are read together, and not what they replace.
 TEST_F(Parked, APipelineOfWritesReadsItsKeysTogether) {
   constexpr int kSets = 60;
   cold_disk::use_threads();

@@ -48,7 +48,7 @@ class gated_index final : public index::forwarding_index {
 
 class WaitingElsewhere : public ColdServer {
  protected:
-  // So many of a MiB are more than is held for a command.
+  // Values of a MiB that are together more than is held for a command.
   static inline const std::size_t kCount = (limits.noted_bytes >> 20U) + 2;
 
   WaitingElsewhere() {
@@ -171,7 +171,7 @@ TEST_F(WaitingElsewhere, ALongReplyKeepsToTheClientsLimit) {
   EXPECT_EQ(other.ask("GET in\r\n"), bulk("DRAM"));
 }
 
-// What the client has not read yet counts beside the reply.
+// Bytes that the client has not read yet count beside the reply.
 TEST_F(WaitingElsewhere, ALongReplyAndWhatIsNotSentKeepToTheClientsLimit) {
   talker other(path());
   // More than the socket takes, and less than keeps the loop from the commands behind it.

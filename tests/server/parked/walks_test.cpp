@@ -1,4 +1,4 @@
-// What needs no value reads none, in every structure; and what becomes of commands whose read
+// Commands that need no value read none, in every structure; and the end of commands whose read
 // fails.
 #include <gmock/gmock.h>
 
@@ -170,7 +170,7 @@ TEST_P(EachIndex, KeysReadsEachKeyThatIsOutOnce) {
   EXPECT_EQ(waited_reads(), before.waits);
 }
 
-// What one SCAN is going to miss is read at once.
+// The misses of one SCAN are read at once.
 TEST_P(EachIndex, ScansReadTogetherWhatIsOutHereAndThere) {
   const auto right = start_mixed();
   const needed before;

@@ -1,5 +1,5 @@
 // Each I/O call of a sort is made to fail once: the sort must say so, leave nothing, and not touch
-// an output that was there. Likewise for an interrupt in each stage.
+// an output that was there. An interrupt in each stage is tried, too.
 #include <isotherm/sort.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What is refused before it begins: bad requests, too little space, an output that is the input.
+// Sorts that are refused before they begin: bad requests, too little space, an output that is the
+// input.
 #include <isotherm/sort.hpp>
 
 #include <gmock/gmock.h>
