@@ -1,5 +1,6 @@
-// What the misses of a run stand beside: those of an LRU cache of records on the same requests, and
-// those of the best fixed choice of records, with room for as many as the run's DRAM had.
+// Bounds that the misses of a run stand beside: those of an LRU cache of records on the same
+// requests, and those of the best fixed choice of records, with room for as many as the run's DRAM
+// had.
 #pragma once
 
 #include <cstdint>

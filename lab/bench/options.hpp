@@ -1,4 +1,4 @@
-// What the user asked of `isotherm bench ycsb`.
+// The options that the user gave to `isotherm bench ycsb`.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
-/// Of a process, which always has some: 0 is what a server did not tell.
+/// Bytes of a process, which always has some: 0 means that a server did not tell.
 json told(std::uint64_t bytes) { return bytes > 0 ? json(bytes) : json(); }
 
 json latencies_of(const driven_summary& driven) {
@@ -78,7 +78,7 @@ json nodes_of(const std::vector<node_shares>& shares) {
   return nodes;
 }
 
-/// What the collector saw; null where it saw nothing.
+/// A statistic of the collector; null where it saw nothing.
 json number_of(const collector::statistic& one, const window_sample& sample) {
   if (!sample.seen) return nullptr;
   return std::visit([](auto value) { return json(value); }, one.get(*sample.seen));

@@ -1,4 +1,4 @@
-// What a run found, as one JSON object and as a table; and the line that shows it going.
+// The results of a run, as one JSON object and as a table; and the line that shows it going.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

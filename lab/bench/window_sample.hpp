@@ -11,7 +11,7 @@
 
 namespace isotherm::lab {
 
-/// What the driver did in a time, in a hundred bytes.
+/// The driver's work in a time, in a hundred bytes.
 struct driven_summary {
   std::uint64_t operations = 0;
   std::uint64_t waited = 0;  ///< of them, those that waited for a disk or for swap
@@ -30,8 +30,8 @@ struct miss_bounds {
   double best_static = 0;
 };
 
-/// What the driver did in a window, and the memory of the store at its end. What a target cannot
-/// tell is absent.
+/// The driver's work in a window, and the memory of the store at its end. Values that a target
+/// cannot tell are absent.
 struct window_sample {
   double at_seconds = 0;  ///< since the warm-up began
   double seconds = 0;     ///< length of the window

@@ -169,7 +169,7 @@ base::result<emulation_report> emulate_slow_memory(const emulation_options& chos
   calibrated.miss_ticks = static_cast<std::uint64_t>(found.fast_ns / 2 * scale);
   calibrated.line_ticks = static_cast<std::uint64_t>(found.line_ns * scale);
   const double wanted_ns = found.fast_ns * chosen.latency_ratio;
-  // What the waiting itself adds is taken off.
+  // The time that the waiting itself adds is taken off.
   double target_ns = wanted_ns;
   for (int round = 0; round < 4; ++round) {
     calibrated.slow_ticks = static_cast<std::uint64_t>(std::max(target_ns, 0.0) * scale);

@@ -21,7 +21,7 @@ struct emulation_options {
   double bandwidth_share = 0.6;  ///< of the fast memory's, 0 < share <= 1
 };
 
-/// What was measured.
+/// The measured times.
 struct emulation_report {
   double fast_ns = 0;  ///< a dependent load that misses the caches
   double slow_ns = 0;  ///< the same where slow memory is emulated
@@ -59,8 +59,7 @@ extern constinit base::atomic<emulated_page*> pages;
 extern constinit std::uintptr_t first_page;  ///< its address
 extern constinit base::atomic<page_samples> samples;
 extern constinit base::atomic<counting> counted;
-/// Of `paths`: by a hash of the node's address. Nodes may share a place; it is the cost that
-/// counts.
+/// Counts of `paths`, by a hash of the node's address. Nodes may share a place; the cost matters.
 inline constexpr std::size_t kPathCounts = std::size_t{1} << 22;
 extern constinit base::atomic<placement::use_count*> path_counts;
 [[gnu::noinline]] void load_slow(const void* node, unsigned lines) noexcept;

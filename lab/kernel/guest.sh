@@ -29,8 +29,8 @@ swap_off() {
   [ $device != /dev/zram0 ] || echo 1 >/sys/block/zram0/reset
 }
 
-# group NAME LIMIT SWAP_LIMIT COMMAND...: runs a command in a control group of its own. What zswap
-# holds counts to the limit, so that it is bounded: it does not compress the tests' random words.
+# group NAME LIMIT SWAP_LIMIT COMMAND...: runs a command in a control group of its own. Memory of
+# zswap counts to the limit, so that it is bounded: it does not compress the tests' random words.
 group() {
   local name=$1 status
   mkdir -p /sys/fs/cgroup/$name

@@ -22,7 +22,7 @@ inline constexpr std::size_t kBatchRecords = 8192;  ///< that a thread makes or 
 
 using sort::uint128;
 
-/// What to generate.
+/// The records to generate.
 struct gensort_options {
   std::uint64_t first = 0;  ///< number of the first record
   std::uint64_t count = 0;  ///< records
@@ -48,7 +48,7 @@ std::string checksum_text(uint128 sum);
 /// The number that checksum_text() printed; an error for any other text.
 base::result<uint128> parse_checksum(const std::string& text);
 
-/// Of `asked` threads (0 counts as 1) those that get one of `records` each, and at most
+/// Returns how many of `asked` threads (0 counts as 1) get one of `records` each, at most
 /// kMostThreads.
 unsigned threads_for(std::uint64_t records, unsigned asked) noexcept;
 

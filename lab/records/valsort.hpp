@@ -11,7 +11,7 @@
 
 namespace isotherm::lab {
 
-/// What is known of one part (or of all, combined).
+/// The facts about one part (or about all, combined).
 struct valsort_summary {
   std::uint64_t records = 0;
   std::uint64_t unordered = 0;        ///< records whose key is below that of the one before

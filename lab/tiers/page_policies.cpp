@@ -20,7 +20,7 @@ void page_tiers::add(tier where) noexcept {
 void page_tiers::move(std::uint64_t page, tier to) {
   emulated_page& moved = all_[page];
   if (moved.is_slow.load_relaxed() == (to == tier::slow)) return;
-  // What a move costs; not the page itself, which may be one that the arena left out.
+  // Copies as much as a move does; not the page itself, which may be one that the arena left out.
   std::memcpy(copied_.data(), copy_.data(), kPageBytes);
   moved.is_slow.store_relaxed(to == tier::slow);
   fast_.store_relaxed(to == tier::fast ? fast_pages() + 1 : fast_pages() - 1);

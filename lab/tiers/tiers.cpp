@@ -116,7 +116,7 @@ void reclaim_all() {
   for (int i = 0; i < 16 && sync::retired_blocks() > 0; ++i) sync::reclaim_ready();
 }
 
-/// What the nodes of the loaded tree take: finds out by loading one.
+/// Returns the bytes of the loaded tree's nodes: finds out by loading one.
 base::result<std::uint64_t> measure_nodes(const tiers_options& asked, const tiers_run& run,
                                           const workload::plan& plan) {
   slow_placer slow;

@@ -29,7 +29,7 @@ double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
 }
 
-/// What all threads of a run share.
+/// State that all threads of a run share.
 struct shared_state : run_end {
   shared_state(std::uint64_t loaded, unsigned threads) : inserts(loaded, threads) {}
 
@@ -77,8 +77,8 @@ class worker {
     }
   }
 
-  /// What was begun before the measured time; all, when it began and ended between two requests.
-  /// After run().
+  /// Returns the tally begun before the measured time; all, when that began and ended between two
+  /// requests. After run().
   tally before() const { return before_ ? *before_ : mine_.read(); }
 
  private:

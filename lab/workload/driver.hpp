@@ -19,7 +19,7 @@
 
 namespace isotherm::workload {
 
-/// What to run.
+/// The run to make.
 struct plan {
   ycsb_workload workload;
   key_choice keys_by;              ///< which keys; its distribution wins over the workload's
@@ -31,7 +31,7 @@ struct plan {
   std::uint64_t seed = 1;     ///< the same: the same requests; they never begin anew within a run
 };
 
-/// What the threads did in the measured time.
+/// The threads' work in the measured time.
 struct outcome {
   double seconds = 0;
   tally sums;  ///< of what was begun in it; missing and corrupt records, of the warm-up too
@@ -53,7 +53,7 @@ struct progress {
 /// run early.
 using watcher = std::function<bool(const progress&)>;
 
-/// Of the first batch of requests of each thread: the same for the same plan.
+/// Returns a checksum of each thread's first batch of requests: the same for the same plan.
 std::uint64_t checksum_of_requests(const plan& chosen);
 
 /// Inserts records 0 .. plan.keys - 1 with plan.threads threads.

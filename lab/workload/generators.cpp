@@ -155,7 +155,7 @@ std::uint64_t key_chooser::exponential_age(base::random& random) const noexcept 
   return std::min(static_cast<std::uint64_t>(age), keys_ - 1);
 }
 
-/// Of a hotspot: ranks below hot_keys_ are hot.
+/// Returns the key of a rank of a hotspot: ranks below hot_keys_ are hot.
 std::uint64_t key_chooser::hot_or_not(std::uint64_t rank) const noexcept {
   if (!choice_.hotspot_at) return spread(rank);
   const auto begin = static_cast<std::uint64_t>(*choice_.hotspot_at * static_cast<double>(keys_));

@@ -1,7 +1,7 @@
 // Misses of LRU caches of every size at once, from one pass over the requests.
 //
-// An LRU cache of n records holds the n used last. So a request hits in it exactly when fewer than
-// n other records were used since the last use of its own: its stack distance (Mattson, Gecsei,
+// An LRU cache of n records holds the n used last. A request hits in it exactly when fewer than n
+// other records were used since the last use of its own: its stack distance (Mattson, Gecsei,
 // Slutz, Traiger, IBM Systems Journal 9(2), 1970). Distances are counted in a Fenwick tree over the
 // order of last uses, O(log n) a request. A sample of the records is enough, 1 in so many by a hash
 // of their numbers: distances in it are as much shorter (SHARDS: Waldspurger, Park, Garthwaite,
@@ -38,8 +38,8 @@ class use_order {
 /// How many requests miss in an LRU cache, by the number of records that it has room for.
 class miss_curve {
  public:
-  /// Of a sample of 1 in `one_in` records, counted, not as the hash means it: that the sample is
-  /// one in a hundred too small would lower misses at 90% of the records by a twentieth.
+  /// Makes the curve of a sample of 1 in `one_in` records, counted, not as the hash means it: a
+  /// sample one in a hundred too small would lower misses at 90% of the records by a twentieth.
   explicit miss_curve(double one_in = 1) : one_in_(one_in) {}
 
   void count_requests(std::uint64_t more) noexcept { requests_ += more; }

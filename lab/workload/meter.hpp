@@ -1,5 +1,5 @@
-// What the threads of a run have done so far, readable while they run: who looks at the end of each
-// window has the window's latencies and misses as the difference of two looks.
+// The work of a run's threads so far, readable while they run: the difference of two looks, at the
+// ends of two windows, is a window's latencies and misses.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct tally {
   void subtract(const tally& earlier) noexcept;
 };
 
-/// One thread's. That thread alone writes; any thread reads.
+/// The meter of one thread, which alone writes; any thread reads.
 class alignas(base::kNoSharingBytes) meter {
  public:
   void count(operation kind, answer how, std::uint64_t latency_ns) noexcept {

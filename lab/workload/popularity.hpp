@@ -10,14 +10,14 @@
 
 namespace isotherm::workload {
 
-/// Immutable. Of `zipfian` it holds eight bytes a key and takes up to a second to make: the ranks
+/// Immutable. For `zipfian` it holds eight bytes a key and takes up to a second to make: the ranks
 /// that fall on each key are added up, up to 2^24 one by one, the rarer ones as if they fell on all
-/// keys evenly. Of the other distributions it has closed formulas.
+/// keys evenly. For the other distributions it has closed formulas.
 class popularity {
  public:
   popularity(const key_choice& choice, std::uint64_t keys);
 
-  /// Share of the draws that go to the `records` most popular records, 0..1. Of `latest`: to the
+  /// Share of the draws that go to the `records` most popular records, 0..1. For `latest`: to the
   /// `records` youngest at each time, whichever they are then.
   double share_of_top(std::uint64_t records) const noexcept;
   /// Share of the draws that go to the record of `rank` (0: the most popular; below the number of

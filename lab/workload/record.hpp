@@ -1,4 +1,4 @@
-// What a record looks like: keys made from a number, and values that can be checked against it.
+// The form of a record: keys made from a number, and values that can be checked against it.
 //
 // A key is "user", sixteen hexadecimal digits of a mixed number (so that neighbours in number are
 // strangers in order), and more digits up to its size. A value carries a stamp, from which the
@@ -18,7 +18,7 @@
 
 namespace isotherm::workload {
 
-/// How the sizes of values are drawn: YCSB's fieldlengthdistribution. Of the last two they lie in
+/// How the sizes of values are drawn: YCSB's fieldlengthdistribution. For the last two they lie in
 /// record_format::least_value_size .. value_size; of zipfian (theta 0.99) small ones are the most.
 enum class value_sizes : std::uint8_t { constant, uniform, zipfian };
 /// Parses "constant", "uniform" or "zipfian".

@@ -18,8 +18,8 @@ namespace isotherm::workload {
 /// uses; an insert is one that never misses. Scans are not repeated: no plan with scans.
 class replay {
  public:
-  /// Of a run that did `done` requests in each thread in all. Of more than `most` together, the
-  /// last ones are repeated: 100 million take five to ten seconds.
+  /// Repeats a run that did `done` requests in each thread in all. If they are more than `most`
+  /// together, the last ones are repeated: 100 million take five to ten seconds.
   replay(const plan& chosen, std::span<const std::uint64_t> done, std::uint64_t most = 100'000'000);
   ~replay();
   replay(const replay&) = delete;  // the streams refer to its chooser

@@ -1,4 +1,4 @@
-// What a driver drives: a store of records that are named by their numbers.
+// The target of a driver: a store of records that are named by their numbers.
 #pragma once
 
 #include <algorithm>

@@ -9,7 +9,8 @@
 
 namespace isotherm::library {
 
-/// Of an object, in bytes: from 16 B to 1 MiB, so that each octave of sizes has as many bytes.
+/// Returns the size of an object, in bytes: from 16 B to 1 MiB, so that each octave of sizes has as
+/// many bytes.
 std::size_t size_of(std::uint64_t number) noexcept;
 
 /// The objects 0 .. count - 1, none made yet. A read looks at each page of an object, and checks
