@@ -1,11 +1,11 @@
-# What `cmake --install` and `make package` give: the runtime and sorting as libraries (headers,
+# The files of `cmake --install` and `make package`: the runtime and sorting as libraries (headers,
 # static archives, find_package and pkg-config files) and the tool.
 include(CMakePackageConfigHelpers)
 
-# What isotherm::isotherm consists of, in link order: users before what they use.
+# Layers of isotherm::isotherm, in link order: users before the layers that they use.
 set(ISOTHERM_RUNTIME_LAYERS collector guide heap sync os base)
 set(ISOTHERM_RUNTIME_HEADERS abi.h compiler.hpp fetch.hpp guide.hpp runtime.hpp scope.hpp)
-# What isotherm::sorting consists of beside the runtime's lower layers.
+# Layers of isotherm::sorting beside the runtime's lower ones.
 set(ISOTHERM_SORTING_LAYERS sort device)
 set(ISOTHERM_SORTING_HEADERS sort.hpp split.hpp index_map.hpp)
 

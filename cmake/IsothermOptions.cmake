@@ -27,9 +27,10 @@ target_compile_options(isotherm_settings INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Werror
   -fno-omit-frame-pointer -mcx16)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # What gcc 12 gets wrong: it takes the unset half of an optional and the empty one of a string's
-  # two representations for used (maybe-uninitialized, restrict), and warns of names and `if`s that
-  # GoogleTest's macros bring in (shadow, dangling-else). clang checks shadowing everywhere.
+  # Warnings that gcc 12 gets wrong: it takes the unset half of an optional and the empty one of a
+  # string's two representations for used (maybe-uninitialized, restrict), and warns of names and
+  # `if`s that GoogleTest's macros bring in (shadow, dangling-else). clang checks shadowing
+  # everywhere.
   target_compile_options(isotherm_settings INTERFACE
     -Wno-maybe-uninitialized -Wno-restrict -Wno-shadow -Wno-dangling-else)
 endif()

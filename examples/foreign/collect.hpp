@@ -1,4 +1,4 @@
-// What the foreign programs are tried with: values that tell whether they are whole, and a
+// The means by which the foreign programs are tried: values that tell whether they are whole, and a
 // collector beside two threads. Compiled without the plugin nothing moves.
 #pragma once
 
