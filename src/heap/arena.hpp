@@ -32,8 +32,8 @@ class arena {
   /// 16-byte aligned (or `alignment`, a power of two), or null when the range is full.
   /// `cache_flags` is this thread's cache for this arena. Any thread.
   void* allocate(std::size_t bytes, std::size_t alignment, int cache_flags) noexcept;
-  /// As allocate() with the least alignment, filled with zeros; pages that were never used are not
-  /// touched.
+  /// Like allocate() with the least alignment, filled with zeros; pages that were never used are
+  /// not touched.
   void* allocate_zeroed(std::size_t bytes, int cache_flags) noexcept;
   /// `bytes` as usable_bytes() says. Any thread.
   void deallocate(void* block, std::size_t bytes, int cache_flags) noexcept;

@@ -21,8 +21,8 @@ class brake {
   static constexpr std::int64_t kUnlimited = INT64_MAX;
 
   void allow(std::int64_t extents) noexcept { extents_left_.store_relaxed(extents); }
-  /// Before `count` extents are opened. The caller holds no lock. Where may_wait_here() says no,
-  /// the wait is owed: for pay().
+  /// Before `count` extents are opened. The caller holds no lock. If may_wait_here() says no, the
+  /// wait is owed: for pay().
   void wait(std::size_t count) noexcept;
   /// Waits now if this thread owes a wait.
   void pay() noexcept {

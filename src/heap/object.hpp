@@ -26,7 +26,7 @@ inline constexpr band kBands = 4, kColdestBand = kBands - 1;
 /// is taken from the system, and given back, as a whole.
 inline constexpr std::size_t kTogetherBytes = std::size_t{1} << 20;
 
-/// Where an object goes: in a heap, and in HOT to a band.
+/// The place where an object goes: in a heap, and in HOT to a band.
 struct place {
   constexpr place(kind in, band of = kColdestBand) noexcept : where(in), among(of) {}
   kind where;

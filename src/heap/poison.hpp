@@ -23,7 +23,7 @@ extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* begin, std
 
 namespace isotherm::heap {
 
-/// No access to [begin, begin + bytes) until unpoison(). `begin` must be 8-byte aligned.
+/// Forbids access to [begin, begin + bytes) until unpoison(). `begin` must be 8-byte aligned.
 inline void poison([[maybe_unused]] const void* begin,
                    [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(ISOTHERM_ASAN)

@@ -34,7 +34,7 @@ struct heap_set {
     const std::uintptr_t begin = base + static_cast<std::size_t>(where) * range_bytes;
     return {begin, begin + range_bytes};
   }
-  /// Where an object lies; aborts when it lies in none of the heaps for objects.
+  /// Returns the heap of an object; aborts when it lies in none of the heaps for objects.
   kind kind_of(const void* object) const noexcept {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - base;
     if (offset < range_bytes) return kind::newborn;
@@ -55,7 +55,7 @@ struct heap_set {
 extern base::atomic<heap_set*> configured_heaps;
 /// configure() of configure.hpp.
 base::result<void> make_heaps(const options& chosen);
-/// With the default options; ends the process with the reason when that fails. Cold.
+/// Makes heaps with the default options; ends the process with the reason when that fails. Cold.
 heap_set& make_default_heaps() noexcept;
 
 inline heap_set& heaps() noexcept {

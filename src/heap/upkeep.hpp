@@ -45,7 +45,7 @@ enum class emptied : std::uint8_t {
   given_back,  ///< at once, by the thread that frees that object: the default
   left         ///< until give_back_emptied_cold(), to be called several times a second
 };
-/// Any thread. With `given_back` also what was left until now.
+/// Any thread. For `given_back` also gives back what was left until now.
 void treat_emptied_cold(emptied how) noexcept;
 /// Gives back the extents that were left; a thread that finds no room in COLD does so, too. Returns
 /// their bytes. Any thread; a microsecond where none were left.

@@ -22,8 +22,8 @@ struct range {
 };
 range range_of(kind where) noexcept;
 /// For each MiB of a heap of objects, from its begin up to used_end(): whether an object lives
-/// there. Where none does the addresses have been given back, or are about to be. Any thread; a row
-/// a MiB.
+/// there. If none does the addresses have been given back, or are about to be. Any thread; a row a
+/// MiB.
 std::vector<bool> used_mebibytes(kind where);
 /// Highest address used so far in the heap: pages lie in [range.begin, this).
 std::uintptr_t used_end(kind where) noexcept;
