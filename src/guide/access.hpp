@@ -97,7 +97,7 @@ class access {
   std::shared_ptr<const heap::cold_read> find_read(const void* object) const noexcept;
   /// Records a live object that is out; for an access that does not wait. The same one after itself
   /// counts once. Beyond read_limits().noted_bytes nothing more is recorded: the operation runs
-  /// again when those have been read. Where there is no memory for it the outcome is must_wait.
+  /// again when those have been read. If there is no memory for it the outcome is must_wait.
   void record(const void* object, heap::used_before before) noexcept;
   void note(outcome met) noexcept {
     if (met > met_) met_ = met;

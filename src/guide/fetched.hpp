@@ -1,10 +1,9 @@
 // The use of an object of COLD.
 //
-// Where the object may be used as it lies (may_use_in_place()), it is. In a logged COLD it may not
-// be where the user may store to it: COLD is written to the file as it is, and nothing that is
-// stored to it meanwhile would be kept. And where it has left DRAM its bytes are read: a thread
-// that waits reads them at once, and one that does not wait records the object, ends, and comes
-// again:
+// The object is used as it lies if it may be (may_use_in_place()). In a logged COLD it may not be
+// if the user may store to it: COLD is written to the file as it is, and stores to it meanwhile
+// would be lost. If it has left DRAM its bytes are read: a thread that waits reads them at once,
+// and one that does not wait records the object, ends, and comes again:
 //
 //   recorded   in the scope that found the guide; from here on the extent is pinned
 //   read       no scope is open; the guide may change, move or go

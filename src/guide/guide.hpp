@@ -72,7 +72,7 @@ void destroy_object(void* gone, void (*destroy)(void*) noexcept) noexcept;
 /// Replaces what `slot` holds, keeping its counts, or its history. Returns the old word.
 word exchange(base::atomic<word>& slot, word next) noexcept;
 
-/// As exchange(), when the slot still holds the object at `expected`; else false.
+/// Like exchange(), when the slot still holds the object at `expected`; else false.
 bool compare_exchange(base::atomic<word>& slot, const void* expected, word next) noexcept;
 
 /// Empties `slot`, which the caller has to itself, and makes everybody forget it: when it returns
@@ -94,7 +94,7 @@ word leave_to_relocated(base::atomic<word>& from) noexcept;
 /// `made`, the word of an object just made, as `slot` takes it over. The thread that made the
 /// object may have its address from the `owned`, and use it until its scope closes: where moves may
 /// happen the object stays until then (its accessed bit vetoes a move; a scope that counts has
-/// counted it). Where none may, a collector that starts later waits for the scope.
+/// counted it). If none may, a collector that starts later waits for the scope.
 word kept_for_maker(base::atomic<word>& slot, word made) noexcept;
 
 }  // namespace guides
@@ -175,7 +175,7 @@ class guide {
     return static_cast<object*>(guides::reach(slot_, w, inside, may_be_stored_to()));
   }
 
-  /// As get(scope), but `inside` says how an object that has left DRAM is met, and keeps why null
+  /// Like get(scope), but `inside` says how an object that has left DRAM is met, and keeps why null
   /// is returned: its result() is complete when the guide holds nothing.
   object* get(access& inside) const noexcept {
     const guides::word w = slot_.load_acquire();  // as in get(scope)
@@ -185,10 +185,9 @@ class guide {
     return static_cast<object*>(guides::reach(slot_, w, inside, may_be_stored_to()));
   }
 
-  /// As get(), but not an access where that can be had: while no move may happen the object is not
+  /// Like get(), but counts as no use if possible: while no move may happen the object is not
   /// marked, so that looking at everything (SCAN) does not make everything warm. While moves may
-  /// happen the mark is what protects the object, and is made; so it is where the object has left
-  /// DRAM.
+  /// happen the mark protects the object, and is made; so it is if the object has left DRAM.
   object* peek(access& inside) const noexcept {
     if (inside.scope().is_tracking() || sync::moves_may_happen()) return get(inside);
     const guides::word w = slot_.load_acquire();
@@ -203,9 +202,9 @@ class guide {
     return static_cast<object*>(guides::peek_in_cold(slot_, w, waits, may_be_stored_to()));
   }
 
-  /// As get(scope), but an object that this process has made leave DRAM is not waited for: what is
-  /// missing is returned, to be read by a fetcher (guide/fetcher.hpp), after which the guide is to
-  /// be looked up again. Also for one thread among others that use get(). Only for types that are
+  /// Like get(scope), but does not wait for an object that this process has made leave DRAM:
+  /// returns the miss, to be read by a fetcher (guide/fetcher.hpp), after which the guide is to be
+  /// looked up again. Also for one thread among others that use get(). Only for types that are
   /// immutable.
   std::expected<object*, heap::miss> try_get(const scope& inside) const {
     static_assert(is_immutable<object>::value,
@@ -252,7 +251,7 @@ class guide {
     return true;
   }
 
-  /// As replace(), when the guide still holds the object at `expected` (obtained in this scope);
+  /// Like replace(), when the guide still holds the object at `expected` (obtained in this scope);
   /// otherwise (it was replaced, or has come back from COLD for another thread), and when `made` is
   /// empty, false, and `made` keeps its object.
   [[nodiscard]] bool compare_replace(const scope&, const object* expected,
@@ -272,7 +271,7 @@ class guide {
     return old != nullptr;
   }
 
-  /// As clear(), when the guide still holds the object at `expected` (obtained in this scope, not
+  /// Like clear(), when the guide still holds the object at `expected` (obtained in this scope, not
   /// null); otherwise false.
   [[nodiscard]] bool compare_clear(const scope&, const object* expected) noexcept {
     if (!guides::compare_exchange(slot_, expected, guides::kVacant)) return false;

@@ -29,12 +29,12 @@ struct written_unit<1> {
 }  // namespace guides
 
 /// Writes `value` to `place`: an object, or a member or an element of one, at the address that
-/// guide<T>::get() gave in a scope that is still open. Where that get() met a copy in flight it has
+/// guide<T>::get() gave in a scope that is still open. If that get() met a copy in flight it has
 /// cancelled the move, and until the scope closes no other begins, so the write is never lost; that
 /// it is made of relaxed atomic stores of V's alignment (8 bytes at most) keeps the copy, which is
-/// thrown away, well-defined (pitfall 7). Bytes beside `place` are not touched.
-/// Towards the application's other threads it is an ordinary write: what keeps them from reading
-/// half of it, a lock for instance, is the caller's.
+/// thrown away, well-defined (pitfall 7). Bytes beside `place` are not touched. Towards the
+/// application's other threads it is an ordinary write: what keeps them from reading half of it, a
+/// lock for instance, is the caller's.
 template <class V>
 void write_in_place(V& place, const std::type_identity_t<V>& value) noexcept {
   static_assert(std::is_trivially_copyable_v<V>,

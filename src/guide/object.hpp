@@ -171,8 +171,8 @@ inline std::pair<void*, heap::kind> allocate_or_newborn(heap::kind where,
   return {heap::allocate(heap::kind::newborn, size), heap::kind::newborn};
 }
 
-/// Frees memory that no object has come to live in: its constructor has thrown. No catch, which a
-/// program without exceptions could not compile.
+/// Frees memory that no object has come to live in: its constructor has thrown. It is no catch,
+/// which a program without exceptions could not compile.
 class freed_unless_made {
  public:
   explicit freed_unless_made(void* memory) noexcept : memory_(memory) {}

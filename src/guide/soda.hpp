@@ -65,9 +65,9 @@ struct progress {
 /// how many, and sets `so_far` for the next call. Slots that are registered meanwhile may be
 /// missed.
 std::size_t visit_due(slot_visitor& visitor, progress& so_far);
-/// As above, every registered slot, due or not; verdicts are ignored.
+/// Visits every registered slot so, due or not; verdicts are ignored.
 std::size_t visit_registered(slot_visitor& visitor, progress& so_far);
-/// All of them, for a visitor that wants no pause.
+/// Visit all of them, for a visitor that wants no pause.
 std::size_t visit_due(slot_visitor& visitor);
 std::size_t visit_registered(slot_visitor& visitor);
 

@@ -25,7 +25,7 @@ struct patience {
 bool wait_for_open_scopes(patience limit) noexcept;
 
 /// INACTIVE -> PREPARE -> ACTIVE: from here on scopes that open are tracking; returns true once
-/// every open scope is tracking. Where that outlasts `limit` returns to INACTIVE and returns false.
+/// every open scope is tracking. If that outlasts `limit`, goes back to INACTIVE and returns false.
 bool begin_migration_epoch(patience limit) noexcept;
 
 /// ACTIVE -> INACTIVE. Scopes that are open keep tracking until they close.
@@ -34,7 +34,7 @@ void end_migration_epoch() noexcept;
 migration_state current_state() noexcept;
 
 /// True from before the collector waits for the scopes that are open until its last move of the
-/// batch is done, whatever the protocol. Where a scope reads false, no object that it looks at
+/// batch is done, whatever the protocol. If a scope reads false, no object that it looks at
 /// afterwards moves before it closes: a collector that starts later waits for it. guide::peek()
 /// relies on this.
 bool moves_may_happen() noexcept;

@@ -25,7 +25,7 @@ std::size_t reclaim_ready(std::uint64_t limit_us = ~std::uint64_t{0}) noexcept;
 
 /// Frees blocks that threads have set aside for want of time, for `limit_us` microseconds and the
 /// block that was in hand then; returns how many blocks. For a thread that has nothing else to do.
-/// Where nothing was set aside it takes time in proportion to the threads.
+/// If nothing was set aside it takes time in proportion to the threads.
 std::size_t reclaim_aside(std::uint64_t limit_us) noexcept;
 
 /// Blocks waiting to be reclaimed, of every thread, and the bytes that were told of them;
