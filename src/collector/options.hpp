@@ -37,7 +37,7 @@ struct options {
   /// `budget` needs the protocol "veto"; a memory target needs `budget`.
   policy_name policy = policy_name::budget;
   /// DRAM that the process is held to, in bytes, with what is in memory of COLD; 0: none is given.
-  /// Where a control group has a limit, the process stays a little below that in any case. Needs
+  /// Under the limit of a control group the process stays a little below that in any case. Needs
   /// the policy `budget`, the hint `pageout`, and a COLD that can leave DRAM.
   std::uint64_t memory_target_bytes = 0;
   /// Without any target: of the objects used in a window, the share that may come from COLD.
@@ -45,8 +45,8 @@ struct options {
   /// And no more in a second than these. The default is what a solid-state disk reads with a
   /// twentieth of its time.
   double misses_per_second = 1000;
-  /// How COLD is asked to leave DRAM; a memory target needs `pageout`. With `published` it is
-  /// given when COLD is used little enough (page_out.hpp).
+  /// How COLD is asked to leave DRAM; a memory target needs `pageout`. The policy `published` gives
+  /// it when COLD is used little enough (page_out.hpp).
   heap::hint hint = heap::hint::pageout;
   unsigned cold_threshold = 3;          ///< of `published`, as what follows: initial, 1..31 windows
   double target_promotion_rate = 0.01;  ///< a minute

@@ -281,9 +281,9 @@ class budget_policy final : public policy {
     return (packed > 0 ? std::min(extents, packed) : extents) / static_cast<double>(warm_bytes_);
   }
 
-  /// With `most` bytes of size classes in DRAM. `cut_`: what is worth more belongs in DRAM,
-  /// wherever it lies now. `leave_cut_` is lower: objects stay until room is needed for those
-  /// expected back this window.
+  /// Sets the cuts for `most` bytes of size classes in DRAM. `cut_`: objects worth more belong in
+  /// DRAM, wherever they lie now. `leave_cut_` is lower: objects stay until room is needed for
+  /// those expected back this window.
   void keep(double most) noexcept {
     const auto room = static_cast<std::uint64_t>(std::clamp(most, 0.0, 0x1p62));
     bytes_by_worth all;
@@ -317,7 +317,7 @@ class budget_policy final : public policy {
     if (leaving.at < leave_cut_.at) return;
     if (leaving.at == leave_cut_.at && leaving.ties >= leave_cut_.ties) return;
     leave_cut_ = leaving;
-    // Nothing of that worth comes back while some of it leaves.
+    // Objects of that worth do not come back while some of them leave.
     cut_ = {leaving.at, going.share > 0 ? 0 : leaving.ties};
     busy_.record_leaving(going.misses);
     tied_let_go_ = going.share;

@@ -19,7 +19,7 @@ constexpr heap::band band_of(rate r) noexcept {
   return at;
 }
 
-/// As band_of(), of an object that lies in band `now`: which it leaves only when its rate is half
+/// Like band_of(), for an object that lies in band `now`: it leaves that only when its rate is half
 /// an octave beyond it, for the rate of an object that is used evenly varies as well.
 constexpr heap::band band_of(rate r, heap::band now) noexcept {
   constexpr rate kBeyond = kRatesPerOctave / 2;

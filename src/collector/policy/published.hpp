@@ -12,8 +12,8 @@ constexpr guides::word aged_by_windows(guides::word w) noexcept {
   return guides::is_accessed(w) ? guides::rested(w) : guides::aged(w);
 }
 
-/// Where the object of an aged word should go. Used in the window or since: to HOT. Not used for
-/// `threshold` windows: to COLD.
+/// Returns where the object of an aged word should go. Used in the window or since: to HOT. Not
+/// used for `threshold` windows: to COLD.
 constexpr std::optional<heap::kind> target_by_windows(guides::word w, unsigned threshold) noexcept {
   using heap::kind;
   const kind where = guides::heap_of(w);

@@ -39,7 +39,8 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
             "where a guide was made lies something else: its memory went without its destructor");
   const bool was_used = guides::is_accessed(seen);
   if (was_used) record_use(seen);
-  // No copy is in flight during a scan: a lock is that of a relocated guide, which may move again.
+  // Copies are never in flight during a scan: a lock is that of a relocated guide, which may move
+  // again.
   const guides::word aged = guides::unlocked(policy_.age(seen));
   const guides::word next = counts_ == counts_left::cleared ? guides::without_counts(aged) : aged;
   if (page_uses* const uses = pages_.uses()) {

@@ -25,7 +25,7 @@ class source_parts {
   /// Whether an object of `where` belongs to part `number`; COLD is in the last as a whole, when
   /// there is room for what comes back.
   bool contains(std::uint64_t number, heap::kind where, const void* object) const noexcept;
-  /// Where part `number` of HOT ends; the last has no end.
+  /// Returns the end of part `number` of HOT; the last has none.
   std::uintptr_t end_of_hot(std::uint64_t number) const noexcept;
 
  private:

@@ -55,7 +55,7 @@ class object_search final : public guides::slot_visitor {
   }
 
  private:
-  /// As far as can be said without a look at the object.
+  /// Whether the object lies elsewhere, as far as can be said without a look at it.
   bool is_elsewhere(guides::word w) const noexcept {
     constexpr unsigned kAnySize = (1U << guides::kSizeBits) - 1;
     const unsigned size_class = guides::size_class_of(w);
