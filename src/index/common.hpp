@@ -65,7 +65,7 @@ unlinked<Storage, Node> make_entry(const Storage& storage, const placement::node
 inline void prefetch(const void* address) noexcept { __builtin_prefetch(address); }
 /// Prefetches size and begin of a byte string, which one in four has in two cache lines.
 inline void prefetch(const bytes* object) noexcept {
-  // As a number: null, of a value that is being erased, has no address before it.
+  // Computed as a number: null, of a value that is being erased, has no address before it.
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(object) - 1));
   __builtin_prefetch(object);
 }

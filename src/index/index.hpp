@@ -95,7 +95,7 @@ class any_index {
   /// for `from` must read, but no others. The scan ends, and the access is not complete, at a pair
   /// that could not be had. Unordered structures visit nothing.
   virtual void scan(access& inside, std::string_view from, const visitor& visit) = 0;
-  /// As scan(), downwards: pairs with key <= `from`, or all without it, greatest key first.
+  /// Like scan(), downwards: pairs with key <= `from`, or all without it, greatest key first.
   virtual void scan_back(access& inside, std::optional<std::string_view> from,
                          const visitor& visit) = 0;
   virtual bool is_ordered() const noexcept = 0;
@@ -132,9 +132,9 @@ enum class management : unsigned char { off, on };
 base::result<std::unique_ptr<any_index>> make(std::string_view name, management kind,
                                               std::size_t expected_keys = 0);
 
-/// As make(), but the index lives until the process ends and is never taken apart: that would read
-/// every cold page back from its disk, to free memory that the system takes back by itself. For the
-/// one index of a program.
+/// Like make(), but the index lives until the process ends and is never taken apart: that would
+/// read every cold page back from its disk, to free memory that the system takes back by itself.
+/// For the one index of a program.
 base::result<any_index*> make_lasting(std::string_view name, management kind,
                                       std::size_t expected_keys);
 
@@ -152,8 +152,8 @@ const std::vector<std::string_view>& placed_names();
 /// error, whose message lists the others.
 base::result<placed_index> make_placed(std::string_view name, management kind,
                                        placement::placer& chooser);
-/// As make_placed(), for the one index of a program, which lasts as make_lasting()'s does; so must
-/// `chooser`.
+/// Like make_placed(), for the one index of a program, which lasts as make_lasting()'s does; so
+/// must `chooser`.
 base::result<placed_index*> make_lasting_placed(std::string_view name, management kind,
                                                 placement::placer& chooser);
 

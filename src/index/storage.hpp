@@ -66,7 +66,7 @@ std::optional<std::string_view> read_value(const Pointer& held, access& inside,
   return read(held, inside, how);
 }
 
-/// As guide<bytes>, with what only indexes ask.
+/// A guide<bytes>, with the calls that only indexes need.
 class guide_pointer : public guide<bytes> {
  public:
   using guide<bytes>::guide;
@@ -74,7 +74,7 @@ class guide_pointer : public guide<bytes> {
 
   /// Whether a peek needs no page that has left DRAM.
   bool is_near(access& inside) const noexcept {
-    // As in peek(): while moves may happen it is the mark that keeps the object where it is.
+    // Like peek(): while moves may happen the mark keeps the object where it is.
     const bool is_marked = inside.scope().is_tracking() || sync::moves_may_happen();
     const guides::word w = is_marked ? guides::mark(slot(), inside.scope()) : slot().load_acquire();
     return !guides::is_in_cold(w) || !heap::is_out(guides::pointer_of(w));
@@ -189,7 +189,7 @@ class plain_pointer {
     return *this;
   }
   ~plain_pointer() { reset(); }
-  /// As those of guide.
+  /// Like those of guide.
   plain_pointer(relocation, plain_pointer& from) noexcept : object_(from.object_.load_acquire()) {}
   static void finish_relocation() noexcept {}
 

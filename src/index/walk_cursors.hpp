@@ -17,7 +17,7 @@ namespace isotherm::index {
 /// Whether a scan visits the key itself at which it begins.
 enum class bound : std::uint8_t { inclusive, exclusive };
 
-/// Where a scan begins, upwards or downwards.
+/// The place where a scan begins, upwards or downwards.
 struct scan_start {
   std::string_view key;
   bound kind = bound::inclusive;

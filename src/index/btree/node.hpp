@@ -102,7 +102,7 @@ inline std::size_t skip_between(const separator* low, const separator* high) noe
   return low && high ? common_prefix(low->view(), high->view()) : 0;
 }
 
-/// First of `count` places whose start is not less than `wanted`. No branches on the data.
+/// First of `count` places whose start is not less than `wanted`. Does not branch on the data.
 inline unsigned first_not_less(const start_array* starts, unsigned count,
                                std::uint64_t wanted) noexcept {
   unsigned at = 0;

@@ -36,7 +36,7 @@
 
 namespace isotherm::index::btree_detail {
 
-/// Ordered by bytes. With version_lock all operations are linearizable and thread-safe; with
+/// Ordered by bytes. Under version_lock all operations are linearizable and thread-safe; under
 /// no_version_lock the caller must keep writers apart from all others.
 template <class Storage, class Latch>
 class tree {
@@ -63,7 +63,7 @@ class tree {
   // Types and functions that optimistic_writes and coarse ask for.
   using node = btree_detail::node<Latch>;
   using leaf = btree_detail::leaf<Latch, Storage>;
-  /// Where a search for a key ended.
+  /// The place where a search for a key ended.
   struct position {
     leaf* at = nullptr;
     std::uint64_t version = 0;

@@ -51,8 +51,8 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
  private:
   using typename writes::unlinked_entry;
 
-  /// Where a search for a key ended, and the lock of the chain once that is taken. A template,
-  /// because Table is incomplete where its base class is instantiated.
+  /// The place where a search for a key ended, and the lock of the chain once that is taken. A
+  /// template, because Table is incomplete where its base class is instantiated.
   template <class T>
   struct position_of {
     std::uint64_t hash;

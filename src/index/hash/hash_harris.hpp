@@ -76,7 +76,7 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
   using writes::storage_;
   using link = std::uintptr_t;
 
-  /// Where a key is, or where it belongs: *before leads to `at`.
+  /// The place where a key is, or where it belongs: *before leads to `at`.
   struct position {
     base::atomic<link>* before = nullptr;
     place* at = nullptr;

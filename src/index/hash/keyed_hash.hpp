@@ -17,7 +17,7 @@ namespace isotherm::index {
 
 namespace detail {
 
-/// As long as the secret that is built into xxHash3; keys of all lengths are hashed with it.
+/// A secret as long as that built into xxHash3; keys of all lengths are hashed with it.
 struct hash_secret {
   hash_secret() noexcept { os::fill_with_entropy(bytes); }
   alignas(64) std::array<std::byte, 192> bytes;

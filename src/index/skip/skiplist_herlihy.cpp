@@ -37,7 +37,7 @@ void skiplist_herlihy<Storage>::locate(access& inside, const wanted_key& key, po
   }
 }
 
-/// As above; waits while the node with the key is being inserted or removed.
+/// Locates the key so; waits while the node with the key is being inserted or removed.
 template <class Storage>
 auto skiplist_herlihy<Storage>::locate(access& inside, std::string_view key) -> position {
   const wanted_key wanted(key);
