@@ -11,7 +11,7 @@ inline constexpr int kInterrupted = 130;
 /// From now on SIGINT, SIGTERM and SIGHUP request a stop by the token that is returned, but for
 /// those that the process was started to ignore (nohup, jobs in the background). A reader that goes
 /// away (SIGPIPE) and the limit of file sizes (SIGXFSZ) make the write fail instead of ending the
-/// process. Nothing may register a callback with the token: a handler would run it.
+/// process. Do not register a callback with the token: a handler would run it.
 std::stop_token catch_signals();
 
 /// Ends the process by SIGPIPE, as a program that catches nothing ends when no process reads its

@@ -1,5 +1,5 @@
-// Where the accesses of one batch of a probe lie: small strided reads go through the file in its
-// order, a stride apart, and random ones anywhere.
+// The places of the accesses of one batch of a probe: small strided reads go through the file in
+// its order, a stride apart, and random ones anywhere.
 #pragma once
 
 #include <algorithm>

@@ -237,7 +237,7 @@ model as_model(const profile& p) {
   const double large = peak(p.random_read, 256);
   // The granule that explains how much less small accesses give.
   if (small > 0 && large / small > 2) m.granule_bytes = 256;
-  // Where it is not sure that writers hurt reads at all, how much they do is noise.
+  // If it is not sure that writers hurt reads at all, how much they do is noise.
   for (const auto& letter : braid(p)) {
     if (letter.letter == 'I' && letter.holds == verdict::yes) m.interference = interference_of(p);
   }

@@ -16,8 +16,8 @@ namespace isotherm::os {
 
 namespace {
 
-/// Acts on the calling thread, whose policy and nice value stay. Where the kernel refuses, or has
-/// no such slices, nothing changes.
+/// Acts on the calling thread, whose policy and nice value stay. If the kernel refuses, or has no
+/// such slices, nothing changes.
 void ask_for_long_slices() noexcept {
   constexpr std::uint64_t kSliceNs = 10'000'000;
   constexpr pid_t kSelf = 0;

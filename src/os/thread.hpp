@@ -1,4 +1,4 @@
-// Threads. Where the system gives none, that is an error and no exception.
+// Threads. If the system gives none, that is an error and no exception.
 #pragma once
 
 #include <functional>

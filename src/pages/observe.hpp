@@ -13,7 +13,8 @@
 
 namespace isotherm::pages {
 
-/// When windows begin and end. With nothing set one window lasts until the source ends.
+/// The times at which windows begin and end. If nothing is set, one window lasts until the source
+/// ends.
 struct schedule {
   window_limit skip;                     ///< left out before the first window; empty: nothing
   window_limit length;                   ///< of each window

@@ -1,4 +1,4 @@
-// Where a server is to be found.
+// The address of a server.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace isotherm::tool {
 
-/// Where a server listens, and what it speaks.
+/// The place where a server listens, and the protocol that it speaks.
 struct address {
   enum class protocol : std::uint8_t { redis, memcached };
   protocol speaks = protocol::redis;

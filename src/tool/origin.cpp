@@ -17,7 +17,7 @@ bool is_plain(std::string_view word) {
   return !word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos;
 }
 
-/// As a shell takes it.
+/// Quotes a word as a shell takes it.
 std::string quoted(const std::string& word) {
   if (is_plain(word)) return word;
   std::string text = "'";

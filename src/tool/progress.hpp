@@ -11,7 +11,7 @@ namespace isotherm::tool {
 /// Told how many of how many records are done, by one thread at a time.
 using record_progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Where progress is shown: on standard error when that is a terminal, or whatever it is.
+/// Shows progress on standard error when that is a terminal, or whatever it is.
 enum class shown : unsigned char { on_terminal, always };
 
 /// Shows the share that is done of a task ("checking"): on a terminal in one line that counts up

@@ -1,4 +1,4 @@
-// Where the store's password comes from.
+// The sources of the store's password.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ std::unexpected<base::error> refusal(std::string message, int code) {
   return std::unexpected(base::error{std::move(message), code});
 }
 
-/// Nothing when the directory can serve; else why it cannot.
+/// Fails with the reason when the directory cannot serve.
 base::result<void> check_directory(const std::string& directory) {
   struct stat found{};
   if (stat(directory.c_str(), &found) != 0) {

@@ -1,4 +1,4 @@
-// Where paths lead, and whether two of them lead to one file.
+// Tells where paths lead, and whether two of them lead to one file.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ base::result<file_identity> identity(const std::string& path);
 base::result<file_identity> identity(const file& f);
 /// Whether both names are one file, or, if there are none, would be.
 bool same_file(const std::string& a, const std::string& b);
-/// Where `path` leads: symbolic links at its end are followed, also to what is not there yet, but
-/// not those of /proc: they stand for open files.
+/// Returns where `path` leads: symbolic links at its end are followed, also to what is not there
+/// yet, but not those of /proc: they stand for open files.
 std::string link_target(const std::string& path);
 /// Whether a file system, or one file of one, is mounted at `path`: a file that a container binds,
 /// for example. Its name cannot be given to another file. False on a kernel before 5.8, which does

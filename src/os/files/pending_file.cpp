@@ -84,7 +84,7 @@ auto with_free_name(const std::string& path, std::string& name, Make make) {
   }
 }
 
-/// Where the file system cannot, what a killed process leaves stays.
+/// If the file system cannot mark files, those of a killed process stay.
 void mark(int descriptor, const std::string& name) {
   const std::string value = last_part(name);
   ::fsetxattr(descriptor, kMark, value.data(), value.size(), 0);

@@ -27,11 +27,11 @@ class pending_file {
   /// Begins a file that will be `path`. Symbolic links at `path` are followed; what is there and
   /// no regular file is refused, and a regular file leaves it its owner, rights and extended
   /// attributes (attributes.hpp).
-  /// Where `path` names a descriptor (spool.hpp), that gets the contents from publish(), which end
-  /// up in no file; where it is a mount point, whose name cannot be given away, publish() writes
-  /// them into the file that is there. Until then they wait in `directory`, or, if it is empty, in
-  /// waiting_directory(path).
-  /// Removes the files that a killed process left of `path`, except `input` (may be null).
+  /// If `path` names a descriptor (spool.hpp), that gets the contents from publish(), which end up
+  /// in no file; if it is a mount point, whose name cannot be given away, publish() writes them
+  /// into the file that is there. Until then they wait in `directory`, or, if it is empty, in
+  /// waiting_directory(path). Removes the files that a killed process left of `path`, except
+  /// `input` (may be null).
   static base::result<pending_file> create(const std::string& path,
                                            const std::string& directory = {},
                                            const file* input = nullptr);
@@ -40,9 +40,9 @@ class pending_file {
   /// Waits until its bytes are on the device: if that is before publish(), the name stands for the
   /// old file or for all of the new one after a crash of the system.
   base::result<void> sync() const { return target_ ? base::result<void>{} : file_.sync(); }
-  /// Gives it its name, in the place of what had it. Nothing may be written afterwards. A
-  /// descriptor that is slow to take the contents is given up, with an error of code EINTR, when
-  /// a stop is requested.
+  /// Gives the file its name, in the place of the file that had it. Do not write afterwards. A
+  /// descriptor that is slow to take the contents is given up, with an error of code EINTR, when a
+  /// stop is requested.
   base::result<void> publish(const std::stop_token& stop = {});
   /// Waits, after publish(), until the name is on the device as well, or the contents of a mount
   /// point.

@@ -17,7 +17,8 @@ namespace isotherm::os {
 std::string spelled_out(const std::string& path, int standard);
 
 /// The open descriptor of this process that `path` names: /dev/stdin, /dev/stdout, /dev/fd/N,
-/// /proc/self/fd/N and the like, or a symbolic link to one of these. Nothing for all other paths.
+/// /proc/self/fd/N and the like, or a symbolic link to one of these. Returns nullopt for all other
+/// paths.
 std::optional<int> named_descriptor(const std::string& path);
 
 /// Returns the name in messages of a descriptor that was given as `path`: "standard output" for the
@@ -30,7 +31,7 @@ bool is_stream(const std::string& path);
 /// Opens such a path for writing; waits until a program reads from a pipe.
 base::result<file> open_stream(const std::string& path);
 
-/// Where what is written to `path` waits until it is complete: its own directory; for a stream or a
+/// Returns where output for `path` waits until it is complete: its own directory; for a stream or a
 /// mount point `temporary`, or, if that is empty, $TMPDIR or /tmp.
 std::string waiting_directory(const std::string& path, const std::string& temporary = {});
 

@@ -117,7 +117,7 @@ class source_files {
 };
 
 /// Sets where the frame is in a source: "/usr/src/sds.c:120 (discriminator 2)" of addr2line is
-/// "sds.c:120". Nothing where no line is known: "??:0", "sds.c:?".
+/// "sds.c:120". Sets nothing if no line is known: "??:0", "sds.c:?".
 void set_source(call_frame& frame, std::string_view place, source_files& sources) {
   place = place.substr(0, place.find(' '));
   const std::size_t colon = place.rfind(':');
