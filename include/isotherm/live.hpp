@@ -21,7 +21,7 @@ class page {
   ~page();
   page(const page&) = delete;
   page& operator=(const page&) = delete;
-  /// Where a browser finds it: "http://127.0.0.1:9180/".
+  /// The address for a browser: "http://127.0.0.1:9180/".
   const std::string& url() const noexcept;
 
  private:

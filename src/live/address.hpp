@@ -1,4 +1,4 @@
-// Where the page is served, and by which names a browser may ask for it.
+// The address at which the page is served, and the names by which a browser may ask for it.
 #pragma once
 
 #include <arpa/inet.h>

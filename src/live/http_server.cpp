@@ -119,7 +119,7 @@ bool send(MHD_Connection* to, answer&& of) {
 
 answer of_map(map_answer&& found) {
   if (!found.json.empty()) return {200, kJson, std::move(found.json)};
-  // No failure, which a browser would report: the page asks again.
+  // The answer is no failure, which a browser would report: the page asks again.
   const json body{{"retry_after_ms", found.retry_after_ms}};
   return {202, kJson, body.dump(), found.retry_after_ms};
 }

@@ -28,7 +28,7 @@ std::optional<std::string_view> host_of(MHD_Connection* from);
 bool is_ambiguous(MHD_Connection* from);
 
 /// Whether the library has memory for the head of an answer beside that of the request: of each
-/// header a row, and of cookies a copy. Where it has not it closes the connection without a word.
+/// header a row, and of cookies a copy. If it has not, it closes the connection without a word.
 bool leaves_room_to_answer(MHD_Connection* from, std::string_view path);
 /// Sends a 431 directly on the socket, and closes the connection.
 MHD_Result refuse_head(MHD_Connection* from);

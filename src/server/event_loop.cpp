@@ -70,7 +70,7 @@ void event_loop::watch_listeners(std::uint32_t events) {
 }
 
 base::result<void> event_loop::start() {
-  // Where no reader can be had, commands wait for what they miss.
+  // If no reader can be had, commands wait for the objects that they miss.
   if (server_.manager() != nullptr && server_.db().index().is_managed()) {
     using engine = os::read_queue::engine;
     const bool is_polled = server_.start_options().read_thread;

@@ -15,7 +15,7 @@ class live_view final : public live::process_view {
       : process_view(running), server_(of) {}
 
   live::snapshot look() override;
-  /// As ISOTHERM CONFIG SET, but for fast-memory.
+  /// Does as ISOTHERM CONFIG SET, except for fast-memory.
   base::result<void> configure(std::string_view name, std::string_view value) override;
 
  private:

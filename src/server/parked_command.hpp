@@ -41,12 +41,12 @@ class parked_command {
   /// False: the command needs more, and is not parked. Reads that a walk asked for before it parked
   /// the last time are dropped if it has come further since: it has used them.
   bool park(std::vector<heap::miss> missed);
-  /// How much a look at the client's later commands may find: half of kAheadBytes in the first, so
-  /// that the second has room for the values whose keys were missed in the first. No more than
-  /// `left` bytes, which all clients together may still hold.
+  /// Returns how many bytes a look at the client's later commands may find: half of kAheadBytes in
+  /// the first, so that the second has room for the values whose keys were missed in the first, and
+  /// at most `left` bytes, which all clients together may still hold.
   std::uint64_t room_ahead(std::uint64_t left) const noexcept;
-  /// Asks for what such a look has found. More than kAheadBytes and an object, which the reader
-  /// reads at once, would only be held, for a client that may not read its replies.
+  /// Asks for the objects that such a look has found. More than kAheadBytes and an object, which
+  /// the reader reads at once, would only be held, for a client that may not read its replies.
   void read_ahead(std::vector<heap::miss> missed);
   static constexpr std::uint64_t kAheadBytes = heap::cold_reader::kBytesUnderWay;
   /// Whether a second look at the same commands may find more: what the first has found has been
@@ -59,7 +59,7 @@ class parked_command {
   bool is_ready() noexcept { return own_.have_ended(); }
   /// It has been answered.
   void finish() noexcept;
-  /// No command is left that reads were started for, but the one that is parked.
+  /// Tells that reads were started for no command any more but the parked one.
   void forget() noexcept;
   /// Bytes held for it, or being read. A single read is left out: it takes memory while the disk
   /// is at work on it, of which the reader bounds the sum, and the command runs when it has ended.

@@ -49,7 +49,8 @@ constexpr std::string_view kDenied =
     "interface. If you want to connect from external computers, start the server with "
     "--requirepass-file, or with --no-protected-mode.\r\n";
 
-/// As Redis with tcp-keepalive 300: a peer that is gone is noticed after 300 + 3 * 100 seconds.
+/// Does as Redis with tcp-keepalive 300: a peer that is gone is noticed after 300 + 3 * 100
+/// seconds.
 void keep_alive(int fd) {
   const auto set = [fd](int level, int name, int value) {
     ::setsockopt(fd, level, name, &value, sizeof value);
@@ -253,7 +254,7 @@ void server::hold_clients_to_limit() {
   try {
     evict_clients(limit);
   } catch (const std::exception&) {
-    // No memory for the list: the next round tries again.
+    // The list found no memory: the next round tries again.
   }
 }
 
@@ -391,7 +392,7 @@ void server::upkeep() noexcept {
     const std::int64_t now = store::now_ms();
     for (gathered_report* each : reports()) say(each->due(now));
   } catch (const std::exception&) {
-    // No memory, as for a copy of a key: the next call tries again.
+    // Memory was short, as for a copy of a key: the next call tries again.
   }
   look_at_last_second();
   // Threads free what they have retired by the hundred; a few large values must not wait for that.

@@ -94,7 +94,7 @@ class server {
   /// after each round of an event loop, a sum of as many numbers as there are loops.
   void hold_clients_to_limit();
 
-  /// Where the DRAM of the process is, in bytes; the parts add up to the resident set.
+  /// The parts of the process's DRAM, in bytes; they add up to the resident set.
   struct dram {
     std::uint64_t data;       ///< records: extents of NEW and HOT, and what is in DRAM of COLD
     std::uint64_t nodes;      ///< of the index

@@ -138,7 +138,7 @@ void database::sweep_beside(access& inside, stripe& held, std::int64_t now) {
 index::outcome database::append(access& inside, std::string_view key, const record& old,
                                 std::size_t zeros, std::string_view tail, std::int64_t now) {
   const std::size_t more = zeros + tail.size();
-  // Nothing is written into COLD: what is in its file stays as it is (guide/fetched.hpp).
+  // Values in COLD are not written to: its file stays as it is (guide/fetched.hpp).
   const bool is_cold =
       index_.is_managed() && heap::range_of(heap::kind::cold).contains(old.payload.data());
   if (old.room > 0 && more <= old.room && !is_cold) {

@@ -93,7 +93,7 @@ class database {
   /// Whether `key` is there and has not expired, as far as its stripe has noted its time; if so
   /// notes the time. Does not read the value.
   answer<bool> holds(access& inside, std::string_view key, std::int64_t now);
-  /// As remove(), but also false when the key had expired.
+  /// Like remove(), but also false when the key had expired.
   answer<bool> remove_live(access& inside, std::string_view key, std::int64_t now);
 
   /// Removes everything. Reads no key.

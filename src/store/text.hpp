@@ -11,7 +11,7 @@ namespace isotherm::store {
 /// A decimal integer in its one canonical spelling: no spaces, no plus, no leading zeros, no "-0".
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 
-/// As parse_integer(), for cursors: what strtoul accepts of the whole text.
+/// Like parse_integer(), for cursors: a whole text that strtoul accepts.
 std::optional<std::uint64_t> parse_cursor(std::string_view text) noexcept;
 
 /// A finite or infinite number, all of `text`, without leading spaces, under 5 KiB.

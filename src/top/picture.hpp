@@ -33,7 +33,7 @@ std::string coloured(const text_style& style, rgb colour, const std::string& tex
 std::string sparkline(const text_style& style, std::span<const double> values, std::size_t width,
                       double top = 0);
 
-/// Where one heap is drawn: columns of the terminal.
+/// The place where one heap is drawn: columns of the terminal.
 struct heap_place {
   const heap_map* heap = nullptr;
   std::size_t width = 0;
@@ -51,8 +51,8 @@ std::uint64_t pages_per_dot(const text_style& style, std::span<const heap_place>
 /// For each dot, how much of its pages is in DRAM, 0 to 1; only dots that stand for pages.
 std::vector<double> dots_of(const heap_map& heap, std::uint64_t pages_per_dot);
 
-/// The maps side by side, `rows` lines. With colours a dot is lit as far as its pages are in DRAM;
-/// without, half blocks show what is in DRAM by half at least, and ASCII shades.
+/// The maps side by side, `rows` lines. In colours a dot is lit as far as its pages are in DRAM;
+/// without colours, half blocks show pages of which half at least is in DRAM, and ASCII shades.
 std::vector<std::string> draw_heaps(const text_style& style, std::span<const heap_place> places,
                                     std::size_t rows);
 

@@ -149,7 +149,7 @@ void terminal::draw(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     if (&line != &lines.front()) text += "\r\n";
     // Cleared before it is written: behind a line as wide as the window, its last character would
-    // be cleared. With the last line goes what is below.
+    // be cleared. The last line clears the rows below it, too.
     text += &line == &lines.back() ? "\033[J" : "\033[K";
     text += line + "\033[0m";
   }

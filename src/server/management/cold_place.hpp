@@ -1,4 +1,4 @@
-// Where COLD lies, as the operator is told at the start.
+// The place of COLD, as the operator is told at the start.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ cold_room measure_cold_room(const heap::cold_backing& backing);
 /// Whether COLD's pages can leave DRAM at all.
 bool can_leave_dram(const heap::cold_backing& backing, const cold_room& room);
 
-/// Where COLD lies and what that means, in one line; a second one where its disk has less room than
-/// the process may take of memory.
+/// Tells where COLD lies and what that means, in one line; a second one where its disk has less
+/// room than the process may take of memory.
 std::vector<std::string> describe(const heap::cold_backing& backing, const cold_room& room);
 
 }  // namespace isotherm::server

@@ -127,7 +127,7 @@ class collector_management final : public management {
     report_problem();
   }
 
-  /// With the mutex.
+  /// Requires: the mutex is held.
   std::string problem_now() const {
     if (heap::cold_reads().unanswered > 0) return explain_silent(cold_);
     if (heap::lost_reads() > 0) return explain_unreadable(cold_);

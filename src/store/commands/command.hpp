@@ -39,7 +39,7 @@ struct call {
   std::int64_t now;  ///< ms since 1970, the same for the whole command
   const limits& bounds;
   caller* sender = nullptr;
-  /// Where a command that misses keys on the way leaves what it has found, for when it runs again.
+  /// The keys that a command found before it missed others, for when it runs again.
   walked_keys* walked = nullptr;
   /// The access of a command on keys; null for other commands. execute() makes one, which waits,
   /// where the caller has none.
@@ -81,7 +81,7 @@ enum command_flag : std::uint32_t {
   kLocates = 1024,      ///< answers with addresses of values, so that copies will not do
 };
 
-/// Where keys stand among the arguments; `first` 0: none. `last` -1: to the end.
+/// The places of keys among the arguments; `first` 0: none. `last` -1: to the end.
 struct key_positions {
   int first = 0, last = 0, step = 0;
 };

@@ -38,7 +38,7 @@ void randomkey(call& c) {
 constexpr std::uint64_t kMissedAtOnce = std::uint64_t{8} << 20;
 constexpr std::uint64_t kRecordingNs = 1'000'000;
 
-/// A walk through the live keys that match, piece by piece. Where the access does not wait, a piece
+/// A walk through the live keys that match, piece by piece. If the access does not wait, a piece
 /// with a key that is out of DRAM gives nothing.
 class walk {
  public:

@@ -60,10 +60,10 @@ void for_each_key(const command& invoked, std::span<const std::string_view> argu
 /// The end of a call.
 enum class executed : std::uint8_t {
   answered,
-  /// Nothing was answered, and nothing changed: objects were missed, which the call's access has
-  /// recorded. The same call is to be made again when they have been read.
+  /// The command neither answered nor changed anything: it missed objects, which the call's access
+  /// has recorded. The same call is to be made again when they have been read.
   missed,
-  /// Nothing was answered, and nothing changed: only an access that waits can do it.
+  /// The command neither answered nor changed anything: only an access that waits can do it.
   must_wait,
   /// The reply was longer than its limit, and is not whole. A command that writes has written.
   overflowed
