@@ -80,7 +80,7 @@ function(isotherm_install_sorting)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# isotherm::live likewise: it needs a library for HTTP.
+# isotherm::live is a component of its own, too: it needs a library for HTTP.
 function(isotherm_install_live)
   install(TARGETS isotherm_live EXPORT isotherm-live-targets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -9,7 +9,7 @@
 # isotherm/compiler.hpp says so where it is not.
 #
 # ISOTHERM_PLUGIN, ISOTHERM_PLUGIN_CLANG: the plugin's file, and the major version of clang that
-# loads it; set by whoever includes this file.
+# loads it; set by the file that includes this one.
 function(isotherm_instrument target)
   cmake_parse_arguments(ARG "" "REPORT" "" ${ARGN})
   get_target_property(type ${target} TYPE)

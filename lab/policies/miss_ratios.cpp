@@ -36,7 +36,7 @@ struct load {
 };
 
 /// Objects are numbered in the order of their first use. Popular is what the requests that count
-/// use: nobody can know it beforehand.
+/// use, which cannot be known beforehand.
 load read_requests(std::istream& in) {
   load made;
   std::unordered_map<std::string, std::uint32_t> numbers;

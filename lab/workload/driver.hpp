@@ -43,7 +43,7 @@ struct outcome {
   }
 };
 
-/// State of a run for whoever watches it.
+/// State of a run for its watcher.
 struct progress {
   double seconds = 0;            ///< since the phase began
   std::uint64_t operations = 0;  ///< since the phase began

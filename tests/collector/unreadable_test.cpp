@@ -33,7 +33,7 @@ const void* object_of(const guide<bytes>& held) {
   return guides::pointer_of(held.slot().load_relaxed());
 }
 
-/// Not trivially destructible: whoever frees it must have it.
+/// Not trivially destructible: its bytes are needed to free it.
 struct with_destructor {
   ~with_destructor() { ++destroyed; }
   static inline std::size_t destroyed = 0;

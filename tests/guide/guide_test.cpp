@@ -179,8 +179,8 @@ class holder {
   std::thread thread_;
 };
 
-/// Room for a guide that somebody else uses when the guide is gone: what looks like a word with a
-/// count must stay as it was written.
+/// Room for a guide that is put to another use when the guide is gone: bytes that look like a word
+/// with a count must stay as they were written.
 struct recycled_room {
   guide<record>* make() {
     return ::new (memory) guide<record>(make_object_in<record>(heap::kind::newborn));
@@ -335,7 +335,7 @@ TEST(Guide, AGuideThatMovesInKeepsItsOwnCounts) {
   EXPECT_EQ(guides::count_of(word_of(first)), 1u) << "the object is in this scope's hands";
 }
 
-// Where nobody counts, the same bits are a history, which goes where its object goes.
+// While no scope counts, the same bits are a history, which goes where its object goes.
 TEST(Guide, AHistoryIsInheritedAndCarried) {
   auto from = make_guide<record>(4, 5);
   from.slot().store_relaxed(guides::with_history(word_of(from), 0xabc));

@@ -34,7 +34,7 @@
 
 // Around fork() jemalloc holds all its locks, and ThreadSanitizer's lock-order detector ends the
 // process beyond 64 held by a thread. Only that detector is off, and only in this program; races
-// are reported. Without the sanitizer nobody calls this.
+// are reported. Without the sanitizer it is not called.
 extern "C" const char* __tsan_default_options() { return "detect_deadlocks=0"; }
 
 // Stands before the C library's: a disk that is full, or makes one thread wait.

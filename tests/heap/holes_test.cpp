@@ -28,8 +28,8 @@ TEST(HoleCache, KeepsNothingThatIsNotWorthIt) {
   EXPECT_EQ(cache.take(kUnits, 0), nullptr);
 }
 
-// Pages in which nothing lives go back (dead_pages.cpp): whoever has taken a hole has not written
-// to it yet.
+// Pages in which nothing lives go back (dead_pages.cpp): a thread that has taken a hole has not
+// written to it yet.
 TEST(HoleCache, WhatIsTakenLooksLive) {
   block freed;
   write_header(freed.object(), {kFreedMark, 60});
@@ -41,7 +41,7 @@ TEST(HoleCache, WhatIsTakenLooksLive) {
   EXPECT_EQ(racy_header(freed.object()).bytes, 60u);
 }
 
-// Thousands of holes are released at a window's end: nobody else waits meanwhile.
+// Thousands of holes are released at a window's end: no other thread waits meanwhile.
 TEST(HoleCache, AreGivenUpOutsideOfTheLocks) {
   std::vector<block> blocks(100);
   hole_cache cache;

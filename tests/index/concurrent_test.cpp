@@ -107,8 +107,8 @@ TEST_P(IndexConcurrent, NoIncrementOfAHotKeyIsLost) {
   EXPECT_TRUE(index->is_valid());
 }
 
-// Tokens are put back by whoever takes them away: what erase and insert answer must add up, and an
-// update that erases gives each counter value to one thread only.
+// The thread that takes a token away puts it back: the answers of erase and insert must add up, and
+// an update that erases gives each counter value to one thread only.
 TEST_P(IndexConcurrent, RacesOfInsertAndEraseAddUp) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();

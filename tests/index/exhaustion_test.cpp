@@ -1,5 +1,5 @@
-// No memory left while nodes are locked: an exception there would leave them locked, and whoever
-// comes by waiting for ever.
+// Memory is exhausted while nodes are locked: an exception there would leave them locked, and a
+// thread that comes by waiting for ever.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -263,7 +263,7 @@ TEST_P(IndexModel, ValuesFoundLiveUntilTheScopeCloses) {
 
 TEST_P(IndexModel, AnUpdateThatThrowsLeavesNoLock) {
   const auto index = make_index();
-  // The updater is called under a lock only after four times in which somebody else was faster.
+  // The updater is called under a lock only after four times in which another thread was faster.
   constexpr int kOthers = 4;
   index->upsert("key", "first");
   int calls = 0;

@@ -37,8 +37,8 @@ namespace {
 
 constexpr unsigned kThreads = 4, kChurners = 2;
 constexpr std::uint64_t kKeys = 6, kRounds = 4, kSteps = 500, kNeighbours = 400;
-// A round ends with its time where its steps take longer: on a busy machine whoever naps is late to
-// wake, and others wait for its locks. Some steps there are always.
+// A round ends with its time where its steps take longer: on a busy machine a thread that naps is
+// late to wake, and others wait for its locks. Some steps there are always.
 constexpr std::uint64_t kStepsLeast = 50, kRoundNs = 1'000'000'000;
 
 struct event {
@@ -134,8 +134,8 @@ class client {
     }
   }
 
-  /// Runs `work` between the two times. The fences keep its loads and stores between them, as they
-  /// are for whoever is told the answer.
+  /// Runs `work` between the two times. The fences keep its loads and stores between them, as the
+  /// thread sees that is told the answer.
   template <class Work>
   void timed(event& e, Work work) {
     e.call_ns = os::monotonic_ns();

@@ -1,8 +1,8 @@
 // Nothing is lost, torn or taken for something else while threads read objects that are in a file:
 // each reads all keys, without waiting for what has left DRAM, and writes its own, by new values,
 // by new nodes and by copies of nodes, while a collector demotes, pages out and brings back as fast
-// as it can. Values carry a checksum, and whoever writes a key knows what it holds. Reads are
-// short, late, interrupted, given up, or fail: then an object is not there for this once.
+// as it can. Values carry a checksum, and the thread that writes a key knows what it holds. Reads
+// are short, late, interrupted, given up, or fail: then an object is not there for this once.
 //
 // ISOTHERM_STRESS_OPS sets the steps of each thread (default: a short run); ISOTHERM_TEST_SEED
 // repeats a run.
@@ -197,7 +197,7 @@ class worker {
     ASSERT_EQ(nodes_.at(key).held.clear(inside), !expected(key).empty());
     expected(key).clear();
   }
-  /// As whoever needs the object itself, and may meet readers and the collector.
+  /// Does as a thread that needs the object itself, and may meet readers and the collector.
   void replace_what_is_there(std::uint64_t key) {
     access waits;
     const scope& inside = waits.scope();

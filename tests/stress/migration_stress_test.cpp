@@ -205,7 +205,7 @@ void collect_until(const std::atomic<bool>& is_done, std::string_view protocol, 
   } while (!is_done.load());
 }
 
-/// Nobody writes: each value is where it belongs, and the counts agree.
+/// While no thread writes, each value is where it belongs, and the counts agree.
 void expect_whole(any_index& index, std::vector<worker>& workers) {
   std::size_t own = 0, all = 0, expected_own = 0;
   for (worker& each : workers) {

@@ -70,7 +70,7 @@ TEST(Epoch, AScopeOpenedBeforeIsNeverInsideAnActiveEpochUntracked) {
 
 #if defined(ISOTHERM_SANITIZED)
 // A thread reads the global word, and before it has published what it read the epoch changes:
-// nobody waits for it, so it must look again.
+// no thread waits for it, so it must look again.
 TEST(Epoch, AScopeWhoseEntryTheEpochOvertookEntersAnew) {
   bool overtaken = false;
   {

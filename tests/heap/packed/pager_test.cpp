@@ -86,7 +86,7 @@ class Pager : public testing::Test {
     return pager_->page_out(how, limit_bytes, stop);
   }
   void* middle() const { return objects_[objects_.size() / 2]; }
-  /// Uses an object, of which nobody tells.
+  /// Uses an object and does not tell of it.
   static void touch(void* object) { *static_cast<volatile char*>(object) = 1; }
   bool is_out(const void* object) const { return heap_->cold().is_out(object); }
 

@@ -133,7 +133,7 @@ TEST_P(ReadQueue, ReadsThePagesOfItsOffset) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(is_page(into.page(i), 17 + i)) << i;
 }
 
-// In ext4 a read that notes its time waits for the journal, whoever asked for it: an event loop.
+// In ext4 a read that notes its time waits for the journal, also if an event loop asked for it.
 TEST(PastTheCache, ReadsDoNotNoteTheirTime) {
   const auto made = file::unnamed("/var/tmp", "a file to read");
   ASSERT_TRUE(made);

@@ -1,4 +1,4 @@
-// A file that takes the place of another gives nobody more rights than the old file did, and keeps
+// A file that takes the place of another gives no user more rights than the old file did, and keeps
 // its extended attributes.
 #include "os/files/attributes.hpp"
 

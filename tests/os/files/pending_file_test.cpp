@@ -65,7 +65,7 @@ TEST(PendingFile, NewFilesHaveTheUsualMode) {
   EXPECT_EQ(status_of(dir.file("out")).st_mode & 07777, mode_t{0640});
 }
 
-// New contents do not get the old ones' right to act for somebody else.
+// New contents do not get the old ones' right to act for another user.
 TEST(PendingFile, LeavesOutSetUserId) {
   const scratch dir;
   store(dir.file("out"), "old");

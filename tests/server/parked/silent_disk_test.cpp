@@ -1,4 +1,4 @@
-// A disk that does not answer: whoever needs it gets an error after a while, and nobody else
+// A disk that does not answer: a client that needs it gets an error after a while, and no other
 // notices.
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
-// Inputs that somebody writes to while they are sorted. The sort may fail, and says why; what it
-// has read of a record's length it does not read again, so that it never writes beyond its buffers.
+// Inputs that are written to while they are sorted. The sort may fail, and says why; it does not
+// read a record's length again, so that it never writes beyond its buffers.
 #include <isotherm/index_map.hpp>
 #include <isotherm/sort.hpp>
 
