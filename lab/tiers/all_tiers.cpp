@@ -84,7 +84,7 @@ nlohmann::json reports_of(const tiers_options& asked, const tiers_run& run, unsi
   return {{"rows", {to_json(asked, settings, *found)}}};
 }
 
-/// The same from a child process, so that no run finds the memory of another.
+/// Returns reports_of() from a child process, so that no run finds the memory of another.
 base::result<nlohmann::json> run_apart(const tiers_options& asked, const tiers_run& run,
                                        unsigned round, std::uint64_t seed) {
   int ends[2];

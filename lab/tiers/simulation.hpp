@@ -51,7 +51,7 @@ base::result<simulated_result> run_simulated(const tiers_options& asked, const t
 /// Modelled time of a request in a slow memory of `slow_ratio` times the latency, behind cache
 /// `cache` of kCacheMib.
 double modelled_ns(const simulated_result& found, double slow_ratio, std::size_t cache) noexcept;
-/// The same where all nodes are in fast memory.
+/// Modelled time of a request when all nodes are in fast memory.
 double all_fast_ns(const simulated_result& found, std::size_t cache) noexcept;
 
 }  // namespace isotherm::lab

@@ -54,7 +54,7 @@ std::string describe_formats();
 /// Opens the trace at `path`, compressed by gzip, zstd, lz4 or xz, or not. Errors name the file and
 /// the flag to change.
 base::result<std::unique_ptr<source>> open(const std::string& path, const file_options& how);
-/// The same of a stream, called `name` in errors.
+/// Opens the trace in a stream, which errors call `name`.
 base::result<std::unique_ptr<source>> open_stream(std::unique_ptr<std::istream> stream,
                                                   const std::string& name, const file_options& how);
 

@@ -25,7 +25,7 @@ struct interference_point {
   double write_bytes_per_s = 0;  ///< of the writers, at the same time
 };
 
-/// The same device past the page cache.
+/// The profile of the device past the page cache.
 struct direct_profile {
   std::string way;  ///< how it was reached, or why it was not
   std::vector<sized_curve> sequential_read;

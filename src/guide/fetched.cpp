@@ -73,7 +73,7 @@ void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy,
 struct found_bytes {
   const void* bytes = nullptr;                          ///< null: the use ends without them
   std::shared_ptr<const heap::cold_read> read = {};     ///< keeps them, where they come from one
-  std::optional<heap::object_copy> own = std::nullopt;  ///< likewise
+  std::optional<heap::object_copy> own = std::nullopt;  ///< the copy, where it is one
 };
 
 /// Notes how a read that gives no copy has ended. Returns whether the bytes may be had otherwise.

@@ -155,13 +155,13 @@ void discard(T* made) noexcept {
       },
       heap::room_of(gone));
 }
-/// The same of what `held` points to, which then points to nothing.
+/// Discards the object of `held`, which then points to nothing.
 template <class T>
 void discard(marked<T>& held) noexcept {
   discard(held.release());
 }
 
-/// The same of what is handed over: discard(std::exchange(field, nullptr)).
+/// Discards an object that is handed over: discard(std::exchange(field, nullptr)).
 template <class T>
 void discard(marked<T>&& held) noexcept {
   discard(held.release());

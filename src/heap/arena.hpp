@@ -40,7 +40,7 @@ class arena {
 
   /// Bytes that jemalloc rounded a block up to.
   static std::size_t usable_bytes(const void* block) noexcept;
-  /// The same of a block that is asked for with `bytes` and `alignment`.
+  /// Bytes that jemalloc rounds a request for `bytes` with `alignment` up to.
   static std::size_t rounded_bytes(std::size_t bytes, std::size_t alignment) noexcept;
 
   /// End of what was carved so far.

@@ -76,10 +76,11 @@ cold_place find_cold_place(const std::vector<std::string>& directories);
 
 /// Bounds of reads of COLD that no thread waits for (cold/reader.hpp, cold/arrived_reads.hpp).
 struct cold_read_limits {
-  /// A disk that has answered nothing for so long is silent: what it was asked for fails.
+  /// A disk that has answered nothing for so long is silent: the reads that it has been asked for
+  /// fail.
   std::chrono::milliseconds answers_within{10'000};
-  /// The same of each read, while the disk is known to be silent. It may be the first that it
-  /// answers again; others may have been lost in it.
+  /// Time for a read while the disk is known to be silent. It may be the first that it answers
+  /// again; others may have been lost in it.
   std::chrono::milliseconds answers_one_within{1'000};
   /// Time for reads that are under way when their reader is destroyed.
   std::chrono::milliseconds leaves_within{5'000};

@@ -114,15 +114,15 @@ void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept;
 /// Lets a collector know that room is wanted: each thread that is going to wait, or owes a wait,
 /// calls `tell` first, under no lock of the heaps. Any thread.
 void tell_of_waits(void (*tell)() noexcept) noexcept;
-/// The wait that the calling thread owes, if it does; a test of a flag otherwise. For programs that
-/// allocate within scopes, between two of them: a server after each batch of requests.
+/// Waits if the calling thread owes a wait; tests a flag otherwise. For programs that allocate
+/// within scopes, between two of them: a server after each batch of requests.
 void wait_for_room() noexcept;
-/// The same waits, for one thread that does other work meanwhile, which is to take no memory.
+/// A wait for room of one thread that does other work meanwhile, which is to take no memory.
 class room_wait {
  public:
   /// Begins a wait if the calling thread owes one; takes next to nothing.
   void begin() noexcept;
-  /// The same, and ends a wait that is over. To be called some dozens of times a second.
+  /// Does as begin(), and ends a wait that is over. To be called some dozens of times a second.
   void update() noexcept;
   bool is_on() const noexcept { return began_ns_ != 0; }
 

@@ -68,7 +68,7 @@ class adapter : public any_index {
   structure structure_;
 };
 
-/// The same over a tree whose nodes are placed.
+/// An adapter over a tree whose nodes are placed.
 template <template <class> class Structure, class Storage>
 class placed_adapter final : public adapter<Structure, Storage>, public placement::placed_tree {
  public:

@@ -71,7 +71,7 @@ class any_index {
   /// Atomic read-modify-write of one key. done: written or erased; unchanged: kept as it was.
   virtual outcome update(access& inside, std::string_view key, const updater& decide) = 0;
 
-  // The same in an access of their own, which waits for what is out of DRAM.
+  // Run in an access of their own, which waits for objects that are out of DRAM.
   outcome insert(std::string_view key, const content& value) {
     access inside;
     return insert(inside, key, value);

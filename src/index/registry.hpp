@@ -13,7 +13,7 @@ namespace isotherm::index {
 template <template <class> class Structure>
 std::unique_ptr<any_index> make_adapter(management kind, std::size_t expected_keys);
 
-/// The same of a tree whose nodes `chooser` places, over one of the storages for that.
+/// A new tree whose nodes `chooser` places, over one of the storages for that.
 template <template <class> class Structure, class Storage>
 placed_index make_placed_adapter(placement::placer& chooser);
 

@@ -37,8 +37,8 @@ struct duration_histogram {
 struct snapshot {
   std::vector<std::pair<std::string_view, std::string>> facts{};  ///< words: name and value
   std::vector<shown_figure> figures{};
-  std::optional<heap::per_kind<heap::usage>> heaps{};  ///< none: there are none
-  std::optional<heap::cold_read_statistics> reads{};   ///< likewise
+  std::optional<heap::per_kind<heap::usage>> heaps{};  ///< none: the process has none
+  std::optional<heap::cold_read_statistics> reads{};   ///< none: without heaps
   std::vector<duration_histogram> durations{};         ///< beside those of reads; for /metrics
 };
 

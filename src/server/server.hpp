@@ -73,14 +73,14 @@ class server {
   /// loop serves others, and the next commands of `client` wait. For the loop's thread; what `work`
   /// uses must live as long as the server.
   void defer(client& client, std::function<void(store::reply&)> work);
-  /// The same for `work` that waits for the disk of COLD, on a thread of its own: what does not
-  /// need the disk is not behind it.
+  /// Like defer(), for `work` that waits for the disk of COLD, on a thread of its own: other work
+  /// is not behind it.
   void defer_to_disk(client& client, std::function<void(store::reply&)> work);
-  /// The same for `work` that copies a large value: it waits for no disk as a rule, and is not
+  /// Like defer(), for `work` that copies a large value: it waits for no disk as a rule, and is not
   /// behind work that does.
   void defer_large(client& client, std::function<void(store::reply&)> work);
 
-  /// Each counts an event of a client, and reports it on standard error (gathered_report).
+  /// Count an event of a client, and report it on standard error (gathered_report).
   void note_wrong_password(const client& client);
   void note_query_limit(const client& client);
   void note_output_limit(const client& client);

@@ -78,12 +78,12 @@ class node_table {
   node_table& operator=(const node_table&) = delete;
 
   node& at(std::uint64_t key) { return *nodes_[key].load(std::memory_order_acquire); }
-  /// Another node in the place of that key's.
+  /// Puts another node in the place of that key's.
   void renew(std::uint64_t key, owned<bytes>&& made) {
     node* const next = ::new (node_memory()) node(std::move(made));
     sync::retire(nodes_[key].exchange(next), &free_node);
   }
-  /// The same elsewhere.
+  /// Moves that key's node elsewhere.
   void relocate(std::uint64_t key) {
     node& old = at(key);
     node* const copy = ::new (node_memory()) node(relocation{}, old);

@@ -370,7 +370,7 @@ class budget_policy final : public policy {
   std::uint64_t cold_objects_ = 0;    // at the last window's end
   std::uint64_t missed_ = 0;          // used in COLD, and not yet counted when it came back
   std::uint64_t came_back_ = 0;       // to HOT for a use, since the last window's end
-  std::uint64_t back_in_window_ = 0;  // likewise, in the window that ended last
+  std::uint64_t back_in_window_ = 0;  // to HOT for a use, in the window that ended last
   std::uint64_t returned_bytes_ = 0;  // of what came back between two windows' ends
   double likely_back_ = 0;            // its mean
   double predicted_share_ = 0;        // of misses in what is used, by the cut of the last window

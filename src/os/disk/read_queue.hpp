@@ -51,12 +51,12 @@ class waiting_reads {
   queued_read *first_ = nullptr, *last_ = nullptr;  // the last one counts while there is a first
 };
 
-/// One thread's.
+/// Used by one thread.
 class read_queue {
  public:
   enum class engine : std::uint8_t {
     best,  ///< io_uring where there is one that has reads
-    /// The same, with a kernel thread that hands what is submitted to the disk, which is most of a
+    /// io_uring with a kernel thread that hands submitted reads to the disk, which is most of a
     /// read's work. It takes a processor while something is submitted, and until a tick or two of
     /// the kernel's later (4 to 8 ms). Queues that are opened while an earlier one's thread is
     /// known share it. Needs Linux 5.11, and before 5.13 CAP_SYS_NICE; else `best`.

@@ -76,8 +76,8 @@ class file {
   void widen_pipe() const noexcept;
   /// Another handle of the same open file.
   base::result<file> again() const;
-  /// The same file opened once more, for accesses past the page cache (O_DIRECT), of which reads
-  /// write nothing (O_NOATIME).
+  /// Opens the file once more, for accesses past the page cache (O_DIRECT), of which reads write
+  /// nothing (O_NOATIME).
   base::result<file> past_the_cache() const;
 
   /// Fills `target` from `offset`; an early end of the file is an error.

@@ -12,11 +12,11 @@ namespace isotherm::os {
 /// where there is no such group. nullopt where the kernel does not tell.
 std::optional<double> memory_pressure_percent();
 
-/// The same of the control group (version 2) that is named in `membership` (the text of
-/// /proc/self/cgroup), under `mount` (/sys/fs/cgroup).
+/// Returns the percentage of the control group (version 2) that is named in `membership` (the text
+/// of /proc/self/cgroup), under `mount` (/sys/fs/cgroup).
 std::optional<double> control_group_pressure(std::string_view membership, const std::string& mount);
 
-/// The same from a file's text, e.g. a control group's memory.pressure.
+/// Reads it from a file's text, e.g. a control group's memory.pressure.
 std::optional<double> parse_pressure(std::string_view text);
 
 }  // namespace isotherm::os
