@@ -55,9 +55,9 @@ class control_group {
   /// where let_tasks_wait() has made a task wait.
   void lower_to(std::uint64_t bytes) const;
   bool holds(std::uint64_t bytes) const;
-  /// From now on a task waits that exceeds the limit while the kernel can reclaim nothing, as a slow
-  /// swap device has not written the pages yet. Version 2 has no such switch: the kernel kills the
-  /// task there.
+  /// From now on a task waits that exceeds the limit while the kernel can reclaim nothing, as a
+  /// slow swap device has not written the pages yet. Version 2 has no such switch: the kernel kills
+  /// the task there.
   base::result<void> let_tasks_wait() const;
   /// Takes new pages from these memory nodes alone. Errors: it needs version 2 with the controller
   /// cpuset.

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/parked/cold_server.hpp"
+#include "server/parked/parked.hpp"
 
 // Stands before the C library's: counts how often a thread waits for a queue of reads.
 static thread_local int waits_of_this_thread = 0;
@@ -24,48 +24,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr auto npos = std::string::npos;
-
-std::string key(int i) { return "key:" + std::to_string(i); }
-/// In a page of its own.
-std::string value(int i) { return std::to_string(i) + std::string(3000, 'v'); }
-std::string get(int i) { return encode({"GET", key(i)}); }
-
-class Parked : public ColdServer {
- protected:
-  static constexpr int kKeys = 200;
-  static constexpr std::uint64_t kLongTurn = std::uint64_t{1} << 40;  // microseconds
-
-  void start(unsigned threads = 1, std::string_view index = "hash-pugh") {
-    serving_ = std::make_unique<running>(index, index::management::on, threads);
-    talker one(path());
-    for (int i = 0; i < kKeys; ++i) ASSERT_EQ(one.run({"SET", key(i), value(i)}), "+OK\r\n");
-    send_out();
-    ASSERT_EQ(one.ask("SET in DRAM\r\nSET number 7\r\n"), "+OK\r\n+OK\r\n");
-  }
-  void start_with_a_slow_disk(unsigned threads = 1) {
-    cold_disk::use_threads();
-    start(threads);
-    cold_disk::hold();
-  }
-  /// As often as the client is parked so many reads are under way.
-  static void until_under_way(std::uint64_t reads) {
-    until([&] { return heap::cold_reads().under_way == reads; });
-  }
-  std::string number_of(talker& of) {
-    std::string text = of.ask("CLIENT ID\r\n");
-    return text.substr(1, text.size() - 3);
-  }
-  bool is_listed(const std::string& number) {
-    const std::string all = "\n" + talker(path()).ask("CLIENT LIST\r\n");
-    return all.find("\nid=" + number + " ") != std::string::npos;
-  }
-  const std::string& path() const { return serving_->path; }
-  server& serving() { return *serving_->serving; }
-
-  std::unique_ptr<running> serving_;
-};
 
 TEST_F(Parked, AnswersWhileNoThreadWaits) {
   for (const auto engine : {&cold_disk::use_best, &cold_disk::use_threads}) {
@@ -401,107 +359,6 @@ TEST_F(Parked, AnAppendWritesNothingInCold) {
   EXPECT_EQ(one.run({"APPEND", key(0), "2"}), ":" + std::to_string(value(0).size() + 2) + "\r\n");
   EXPECT_EQ(in_dram(), 1u) << "the value lies in a new object";
   EXPECT_EQ(one.ask(get(0)), bulk(value(0) + "12"));
-}
-
-TEST_F(Parked, MaySendMoreMeanwhile) {
-  start_with_a_slow_disk();
-  talker one(path()), other(path());
-  const std::string number = number_of(one);
-  one.send(get(0) + "GET i");
-  until_under_way(1);
-  one.send("n\r\n" + get(1));
-  one.send("SET in " + std::string(60'000, 'x') + "\r\nSTRLEN in\r\n");
-  EXPECT_EQ(other.ask("PING\r\n"), "+PONG\r\n");
-  EXPECT_TRUE(is_listed(number));
-  cold_disk::let_go();
-  EXPECT_EQ(one.ask(""), bulk(value(0)) + bulk("DRAM") + bulk(value(1)) + "+OK\r\n:60000\r\n");
-}
-
-TEST_F(Parked, MayLeave) {
-  start_with_a_slow_disk();
-  std::string number;
-  {
-    talker one(path());
-    number = number_of(one);
-    one.send(get(0) + get(1));
-    until_under_way(2);
-  }
-  EXPECT_EQ(talker(path()).ask("GET in\r\n"), bulk("DRAM"));
-  cold_disk::let_go();
-  until([&] { return !is_listed(number); });
-  until_under_way(0);
-  EXPECT_EQ(talker(path()).ask(get(0)), bulk(value(0)));
-}
-
-TEST_F(Parked, WhatItHasSentIsRunWhenItHasLeft) {
-  start_with_a_slow_disk();
-  talker other(path());
-  {
-    talker one(path());
-    one.send("CLIENT REPLY OFF\r\n" + encode({"APPEND", key(0), "+"}) + "SET in place\r\n" +
-             encode({"APPEND", key(1), "+"}) + "SET last word\r\n");
-    until_under_way(1);
-  }
-  EXPECT_EQ(other.ask("PING\r\n") + other.ask("GET in\r\n"), "+PONG\r\n" + bulk("DRAM"));
-  cold_disk::let_go();
-  until([&] { return other.ask("GET last\r\n") == bulk("word"); });
-  EXPECT_EQ(other.ask(get(0) + get(1) + "GET in\r\n"),
-            bulk(value(0) + "+") + bulk(value(1) + "+") + bulk("place"));
-  until([&] { return other.ask("INFO clients\r\n").find("connected_clients:1\r") != npos; });
-}
-
-TEST_F(Parked, MayHaveShutItsEndAndGetsItsReply) {
-  start_with_a_slow_disk();
-  talker one(path());
-  one.send(get(0) + get(1));
-  ::shutdown(one.fd(), SHUT_WR);
-  until_under_way(2);
-  EXPECT_EQ(talker(path()).ask("PING\r\n"), "+PONG\r\n");
-  cold_disk::let_go();
-  EXPECT_EQ(one.receive_all(), bulk(value(0)) + bulk(value(1)));
-}
-
-TEST_F(Parked, MayQuitBehindIt) {
-  start_with_a_slow_disk();
-  talker one(path());
-  one.send(get(0) + "QUIT\r\n" + get(1));
-  until_under_way(2);
-  cold_disk::let_go();
-  EXPECT_EQ(one.receive_all(), bulk(value(0)) + "+OK\r\n");
-}
-
-TEST_F(Parked, CanBeKilled) {
-  start_with_a_slow_disk();
-  talker one(path()), other(path());
-  const std::string number = number_of(one);
-  one.send(get(0));
-  until_under_way(1);
-  EXPECT_EQ(other.ask("CLIENT KILL ID " + number + "\r\n"), ":1\r\n");
-  EXPECT_EQ(one.receive_all(), "");
-  EXPECT_FALSE(is_listed(number));
-  cold_disk::let_go();
-  EXPECT_EQ(other.ask(get(0)), bulk(value(0)));
-}
-
-TEST_F(Parked, GetsNoReplyWhereItWantsNone) {
-  start();
-  talker one(path());
-  EXPECT_EQ(one.ask("CLIENT REPLY SKIP\r\n" + get(0) + "PING\r\n" + get(0)),
-            "+PONG\r\n" + bulk(value(0)));
-  EXPECT_EQ(one.ask("CLIENT REPLY OFF\r\n" + get(1) + "PING\r\n" + get(2) + "CLIENT REPLY ON\r\n" +
-                    get(3)),
-            "+OK\r\n" + bulk(value(3)));
-}
-
-TEST_F(Parked, IsNotIdle) {
-  start_with_a_slow_disk();
-  talker one(path()), other(path());
-  one.send(get(0));
-  until_under_way(1);
-  EXPECT_EQ(other.ask("PING\r\nCONFIG SET timeout 1\r\n"), "+PONG\r\n+OK\r\n");
-  EXPECT_EQ(other.receive_all(), "") << "it has rested for less than the parked one";
-  cold_disk::let_go();
-  EXPECT_EQ(one.receive(bulk(value(0)).size()), bulk(value(0)));
 }
 
 TEST_F(Parked, HoldsMemoryThatCountsAsItsClients) {
