@@ -40,6 +40,11 @@ def free_port():
         return one.getsockname()[1]
 
 
+def is_stopped(process):
+    threads = pathlib.Path(f'/proc/{process}/task').glob('*/stat')
+    return all(stat.read_text(encoding='utf-8').rpartition(') ')[2][0] == 'T' for stat in threads)
+
+
 class Client:
     """Asks through the proxy again what it answers by an error, as its documentation asks for."""
 
@@ -183,6 +188,7 @@ class Nodes(Case):
         hanging = self.nodes['node3'].process
         hanging.send_signal(signal.SIGSTOP)
         self.addCleanup(hanging.send_signal, signal.SIGCONT)
+        until(lambda: is_stopped(hanging.pid))  # a thread may run on for a moment
         self.assertIsNone(client.get(one))
         self.assertTrue(client.errors)  # of the request that waited for it
         hanging.send_signal(signal.SIGCONT)
