@@ -1,7 +1,8 @@
 /*
  * move SECONDS: a thread writes to pages that are being paged out, while the main thread moves them
  * with UFFDIO_MOVE. Checks that no write through the old address reaches a page after its move, which
- * a stale TLB entry would allow. Exits with 1 at the first that does.
+ * a stale TLB entry would allow. Exits with 1 at the first that does. Goes on for up to 20 times as
+ * long until a page was moved, as emulated processors take seconds for one page-out.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,9 +28,10 @@ struct uffdio_move {
 #define UFFD_FEATURE_MOVE (1 << 16)
 #endif
 
-enum { PAGE = 4096, PAGES = 512, WORDS = PAGE / 8, HOT_PAGES = 4, LOOKS = 20000 };
+enum { PAGE = 4096, PAGES = 512, WORDS = PAGE / 8, HOT_PAGES = 4, LOOKS = 20000, WRITES = 1 << 20, PATIENCE = 20 };
 
 static volatile uint64_t *source, *target;
+static void *unused_page;
 static atomic_int ends;
 
 static void *map(void)
@@ -43,11 +45,19 @@ static void *map(void)
 	return memory;
 }
 
+/*
+ * The pages that this thread faults in wait in a batch of its processor, where reclaim cannot isolate
+ * them, until more pages follow or madvise() drains the batch. The range of this madvise() has no
+ * page, so that it flushes no entry of the TLB by itself.
+ */
 static void *write_hot_pages(void *unused)
 {
 	(void)unused;
-	for (uint64_t count = 1; !atomic_load(&ends); count++)
+	for (uint64_t count = 1; !atomic_load(&ends); count++) {
 		source[count % HOT_PAGES * WORDS] = count;
+		if (count % WRITES == 0)
+			require(madvise(unused_page, PAGE, MADV_COLD) == 0, "MADV_COLD");
+	}
 	return NULL;
 }
 
@@ -94,7 +104,7 @@ int main(int argc, char **argv)
 	int pagemap = open("/proc/self/pagemap", O_RDONLY), faults;
 	unsigned long moved = 0;
 	pthread_t writer, reclaimer;
-	time_t end = time(NULL) + seconds;
+	time_t end = time(NULL) + seconds, latest = time(NULL) + PATIENCE * seconds;
 
 	if (seconds <= 0) {
 		fprintf(stderr, "usage: move SECONDS\n");
@@ -103,10 +113,11 @@ int main(int argc, char **argv)
 	require(pagemap >= 0, "pagemap");
 	source = map();
 	target = map();
+	unused_page = map();
 	faults = register_target();
 	require(pthread_create(&writer, NULL, write_hot_pages, NULL) == 0, "thread");
 	require(pthread_create(&reclaimer, NULL, page_out, NULL) == 0, "thread");
-	for (size_t round = 0; time(NULL) < end; round++) {
+	for (size_t round = 0; time(NULL) < (moved > 0 ? end : latest); round++) {
 		size_t page = round % HOT_PAGES;
 		struct uffdio_move move = {
 			.dst = (uintptr_t)(target + page * WORDS),

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The patches of lab/kernel are well-formed, and its scripts read what a kernel says.
 
-    kernel_test.py ROOT
+    kernel_test.py ROOT quick|nightly
+
+The nightly part boots the distribution's kernel, which scripts/bootstrap unpacks.
 """
 import contextlib
 import email
@@ -14,12 +16,14 @@ import tempfile
 import unittest
 from unittest import mock
 
+PART = sys.argv.pop()
 ROOT = pathlib.Path(sys.argv.pop())
 KERNEL = ROOT / 'lab/kernel'
 sys.path.insert(0, str(KERNEL))
 sys.dont_write_bytecode = True
 import build  # noqa: E402
 import check  # noqa: E402
+import machine  # noqa: E402
 
 HUNK = re.compile(r'@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@')
 COLUMNS = 75  # of a line of a kernel's commit message
@@ -168,5 +172,19 @@ class Check(unittest.TestCase):
                 self.assertIn(f'usage: {program.name} ', done.stderr)
 
 
+class Programs(unittest.TestCase):
+    def test_move_meets_pages_that_are_paged_out(self):
+        """Without a patch, so that the kernel unmaps and writes one page after the other."""
+        stock = machine.Machine(memory=(512 << 20,), processors=4,
+                                modules=('lz4_compress', 'lz4hc_compress', 'zsmalloc', 'zram'))
+        script = (KERNEL / 'guest.sh').read_text(encoding='utf-8') + 'swap_on zram; move 3'
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            ended = machine.run(stock, script, programs=check.compile_programs(folder))
+        self.assertRegex(ended.output, r'move: [1-9]\d* pages moved, none written afterwards')
+        self.assertEqual(ended.status, 0)
+
+
 if __name__ == '__main__':
-    unittest.main()
+    if PART == 'nightly':
+        unittest.main(defaultTest='Programs')
+    unittest.main(defaultTest=['Series', 'Build', 'Check'])
