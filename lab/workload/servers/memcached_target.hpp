@@ -5,25 +5,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
-#include "lab/workload/record.hpp"
-#include "lab/workload/target.hpp"
+#include "lab/workload/servers/server_target.hpp"
 
 namespace isotherm::workload {
 
-class memcached_target final : public target {
+class memcached_target final : public server_target {
  public:
   memcached_target(address where, const record_format& format, std::uint64_t seed)
-      : where_(std::move(where)), format_(format), seed_(seed) {}
+      : server_target(std::move(where), format, seed) {}
 
   base::result<std::unique_ptr<session>> connect() override;
-  bool can_scan() const noexcept override { return false; }
-  place runs_in() const noexcept override { return place::elsewhere; }
-
- private:
-  address where_;
-  record_format format_;
-  [[maybe_unused]] std::uint64_t seed_;  // a build without libmemcached does not read it
 };
 
 }  // namespace isotherm::workload

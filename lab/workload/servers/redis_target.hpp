@@ -4,25 +4,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
-#include "lab/workload/record.hpp"
-#include "lab/workload/target.hpp"
+#include "lab/workload/servers/server_target.hpp"
 
 namespace isotherm::workload {
 
-class redis_target final : public target {
+class redis_target final : public server_target {
  public:
   redis_target(address where, const record_format& format, std::uint64_t seed)
-      : where_(std::move(where)), format_(format), seed_(seed) {}
+      : server_target(std::move(where), format, seed) {}
 
   base::result<std::unique_ptr<session>> connect() override;
-  bool can_scan() const noexcept override { return false; }
-  place runs_in() const noexcept override { return place::elsewhere; }
-
- private:
-  address where_;
-  record_format format_;
-  std::uint64_t seed_;
 };
 
 }  // namespace isotherm::workload
