@@ -87,6 +87,12 @@ struct backend_kind {
   std::unique_ptr<backend> (*make)() = nullptr;
 };
 
+/// Makes a backend of a class, for backend_kind::make.
+template <class Backend>
+std::unique_ptr<backend> make_backend() {
+  return std::make_unique<Backend>();
+}
+
 /// Returns all backends, in the order of the help.
 std::span<const backend_kind* const> backend_kinds();
 

@@ -20,16 +20,14 @@ class limit final : public backend {
   }
 };
 
-std::unique_ptr<backend> make_limit() { return std::make_unique<limit>(); }
-
 }  // namespace
 
 extern const backend_kind kCgroup{
-    .name = "cgroup", .help = "a limit on the control group", .make = make_limit};
+    .name = "cgroup", .help = "a limit on the control group", .make = make_backend<limit>};
 
 extern const backend_kind kZram{.name = "zram",
                                 .help = "the same limit, with swap in compressed memory",
                                 .swap = swap_place::zram,
-                                .make = make_limit};
+                                .make = make_backend<limit>};
 
 }  // namespace isotherm::lab

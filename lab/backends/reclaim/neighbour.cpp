@@ -81,10 +81,9 @@ constexpr std::string_view kCounters[] = {"pgsteal_kswapd", "pgsteal_direct", "p
 
 }  // namespace
 
-extern const backend_kind kKswapd{
-    .name = "kswapd",
-    .help = "a co-located process takes memory",
-    .counters = kCounters,
-    .make = [] -> std::unique_ptr<backend> { return std::make_unique<neighbour>(); }};
+extern const backend_kind kKswapd{.name = "kswapd",
+                                  .help = "a co-located process takes memory",
+                                  .counters = kCounters,
+                                  .make = make_backend<neighbour>};
 
 }  // namespace isotherm::lab

@@ -54,10 +54,9 @@ std::string why_not(const backend_options&) {
 
 }  // namespace
 
-extern const backend_kind kTmo{
-    .name = "tmo",
-    .help = "reclaims while pressure is low, as Meta's Senpai does",
-    .why_not = why_not,
-    .make = [] -> std::unique_ptr<backend> { return std::make_unique<senpai>(); }};
+extern const backend_kind kTmo{.name = "tmo",
+                               .help = "reclaims while pressure is low, as Meta's Senpai does",
+                               .why_not = why_not,
+                               .make = make_backend<senpai>};
 
 }  // namespace isotherm::lab

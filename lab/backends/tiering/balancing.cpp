@@ -10,6 +10,11 @@ constexpr const char* kScan = "/sys/kernel/debug/sched/numa_balancing/";
 
 std::string why_not(const backend_options&) { return why_no_balancing(); }
 
+template <balancing_mode Mode, demotion Demotes>
+std::unique_ptr<backend> make_balancing() {
+  return std::make_unique<balancing>(Mode, Demotes);
+}
+
 }  // namespace
 
 base::result<void> balancing::start(backed_run& run) {
@@ -29,26 +34,12 @@ std::string why_no_balancing() {
   return why_no_tiering();
 }
 
-extern const backend_kind kAutonuma{.name = "autonuma",
-                                    .help = "NUMA balancing (numa_balancing=1)",
-                                    .needs_swap = false,
-                                    .has_tiers = true,
-                                    .counters = kTierCounters,
-                                    .why_not = why_not,
-                                    .make = [] -> std::unique_ptr<backend> {
-                                      return std::make_unique<balancing>(balancing_mode::all_nodes,
-                                                                         demotion::off);
-                                    }};
+extern const backend_kind kAutonuma =
+    tiering_kind("autonuma", "NUMA balancing (numa_balancing=1)", why_not,
+                 make_balancing<balancing_mode::all_nodes, demotion::off>);
 
-extern const backend_kind kTieredBalancing{.name = "tpp",
-                                           .help = "NUMA balancing for tiers (2), and demotion",
-                                           .needs_swap = false,
-                                           .has_tiers = true,
-                                           .counters = kTierCounters,
-                                           .why_not = why_not,
-                                           .make = [] -> std::unique_ptr<backend> {
-                                             return std::make_unique<balancing>(
-                                                 balancing_mode::tiers, demotion::on);
-                                           }};
+extern const backend_kind kTieredBalancing =
+    tiering_kind("tpp", "NUMA balancing for tiers (2), and demotion", why_not,
+                 make_balancing<balancing_mode::tiers, demotion::on>);
 
 }  // namespace isotherm::lab

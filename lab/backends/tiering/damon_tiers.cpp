@@ -4,8 +4,6 @@
 // Schemes to migrate work on physical addresses in 6.12: a monitor watches each node. The kernel's
 // defaults (5 ms a sample, 1000 regions) suit machines with a processor to spare; a run has few
 // seconds and, in an emulated machine, slow processors, so that samples are rarer and regions more.
-#include <memory>
-
 #include "lab/backends/system/damon.hpp"
 #include "lab/backends/tiering/tiers.hpp"
 #include "os/proc_file.hpp"
@@ -90,19 +88,13 @@ std::string why_no_migration(const backend_options&) {
 
 }  // namespace
 
-extern const backend_kind kDamon{
-    .name = "damon",
-    .help = "DAMON pages out what was not accessed for 10 seconds",
-    .why_not = why_not,
-    .make = [] -> std::unique_ptr<backend> { return std::make_unique<damon_pageout>(); }};
+extern const backend_kind kDamon{.name = "damon",
+                                 .help = "DAMON pages out what was not accessed for 10 seconds",
+                                 .why_not = why_not,
+                                 .make = make_backend<damon_pageout>};
 
-extern const backend_kind kDamonTiers{
-    .name = "damon-tiers",
-    .help = "DAMON migrates hot pages to fast memory and cold ones to slow memory",
-    .needs_swap = false,
-    .has_tiers = true,
-    .counters = kTierCounters,
-    .why_not = why_no_migration,
-    .make = [] -> std::unique_ptr<backend> { return std::make_unique<damon_tiers>(); }};
+extern const backend_kind kDamonTiers = tiering_kind(
+    "damon-tiers", "DAMON migrates hot pages to fast memory and cold ones to slow memory",
+    why_no_migration, make_backend<damon_tiers>);
 
 }  // namespace isotherm::lab

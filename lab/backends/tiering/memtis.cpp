@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <sstream>
 
 #include "base/page.hpp"
@@ -136,13 +135,8 @@ std::string why_not(const backend_options&) {
 
 }  // namespace
 
-extern const backend_kind kMemtisAgent{
-    .name = "memtis",
-    .help = "an agent moves pages by a histogram of their accesses, as MEMTIS does",
-    .needs_swap = false,
-    .has_tiers = true,
-    .counters = kTierCounters,
-    .why_not = why_not,
-    .make = [] -> std::unique_ptr<backend> { return std::make_unique<memtis>(); }};
+extern const backend_kind kMemtisAgent =
+    tiering_kind("memtis", "an agent moves pages by a histogram of their accesses, as MEMTIS does",
+                 why_not, make_backend<memtis>);
 
 }  // namespace isotherm::lab

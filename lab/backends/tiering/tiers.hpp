@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "lab/backends/backend.hpp"
 #include "lab/backends/system/memory_nodes.hpp"
@@ -37,6 +40,19 @@ class tiering : public backend {
 inline constexpr std::string_view kTierCounters[] = {
     "pgpromote_success", "pgdemote_kswapd",  "pgdemote_direct", "pgmigrate_success",
     "pgmigrate_fail",    "numa_pte_updates", "numa_hint_faults"};
+
+/// Returns the kind of a backend that moves pages between nodes.
+constexpr backend_kind tiering_kind(std::string_view name, std::string_view help,
+                                    std::string (*why_not)(const backend_options&),
+                                    std::unique_ptr<backend> (*make)()) {
+  return {.name = name,
+          .help = help,
+          .needs_swap = false,
+          .has_tiers = true,
+          .counters = kTierCounters,
+          .why_not = why_not,
+          .make = make};
+}
 
 /// Returns why no backend of this kind can run here and how to change that; empty: it can.
 std::string why_no_tiering();
