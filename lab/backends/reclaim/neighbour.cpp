@@ -42,6 +42,7 @@ class neighbour final : public backend {
       free = os::number_after(read_text("/proc/meminfo"), "MemAvailable:").value_or(0) * 1024;
     } else {
       limit_ = std::max(charged, run.chosen.budget_bytes);
+      if (auto waits = run.group->let_tasks_wait(); !waits) return waits;
     }
     wanted_ = free + above;
     auto started = child_process::start([&](line_channel& parent) {
