@@ -54,6 +54,13 @@ bool has_word(const std::string& text, std::string_view word) {
   return false;
 }
 
+/// Enables a controller for the groups below the mount of version 2, unless it is enabled.
+base::result<void> enable(system_changes& changes, const std::string& mount,
+                          const std::string& controller) {
+  if (has_word(read_text(mount + "/cgroup.subtree_control"), controller)) return {};
+  return changes.enable(mount, controller);
+}
+
 /// Makes a folder, which is noted.
 base::result<void> make_group(system_changes& changes, const std::string& path) {
   if (auto noted = changes.note(change::group, path); !noted) return noted;
@@ -99,10 +106,9 @@ base::result<control_group> control_group::make(system_changes& changes) {
     return std::unexpected(
         base::error{"no memory control group is mounted: mount -t cgroup2 none /sys/fs/cgroup"});
   }
-  const std::string enabled = mounts->memory + "/cgroup.subtree_control";
-  if (mounts->version == group_version::v2 && !has_word(read_text(enabled), "memory")) {
-    if (auto wrote = changes.write(enabled, "+memory", "-memory"); !wrote) {
-      return std::unexpected(wrote.error());
+  if (mounts->version == group_version::v2) {
+    if (auto enabled = enable(changes, mounts->memory, "memory"); !enabled) {
+      return std::unexpected(enabled.error());
     }
   }
   control_group made(*mounts, fmt::format("{}{}", kGroupPrefix, ::getpid()));
@@ -190,10 +196,8 @@ void control_group::lower_to(std::uint64_t bytes) const {
 
 base::result<void> control_group::allow_nodes(system_changes& changes,
                                               std::span<const unsigned> nodes) const {
-  const std::string enabled = folder_.substr(0, folder_.rfind('/')) + "/cgroup.subtree_control";
-  if (!has_word(read_text(enabled), "cpuset")) {
-    if (auto wrote = changes.write(enabled, "+cpuset", "-cpuset"); !wrote) return wrote;
-  }
+  const std::string mount = folder_.substr(0, folder_.rfind('/'));
+  if (auto enabled = enable(changes, mount, "cpuset"); !enabled) return enabled;
   return write_text(folder_ + "/cpuset.mems", fmt::format("{}", fmt::join(nodes, ",")));
 }
 

@@ -69,15 +69,31 @@ base::result<void> write_back(const std::string& argument) {
   return write_text(argument.substr(0, blank), argument.substr(blank + 1));
 }
 
+constexpr const char* kEnabled = "/cgroup.subtree_control";
+
+/// Other groups may have settings of a controller by now, which it would forget.
+base::result<void> disable_controller(const std::string& argument) {
+  const std::size_t blank = argument.rfind(' ');
+  const std::string group = argument.substr(0, blank);
+  std::error_code problem;
+  for (const auto& each : fs::directory_iterator(group, problem)) {
+    if (each.is_directory(problem)) return {};
+  }
+  return write_text(group + kEnabled, '-' + argument.substr(blank + 1));
+}
+
 struct change_kind {
   std::string_view word;
   base::result<void> (*undo)(const std::string& argument);
 };
 /// In the order of the enum.
-constexpr std::array kKinds{
-    change_kind{"file", remove_file},       change_kind{"swap", end_swap},
-    change_kind{"added_zram", remove_zram}, change_kind{"group", remove_group},
-    change_kind{"damon", end_damon},        change_kind{"text", write_back}};
+constexpr std::array kKinds{change_kind{"file", remove_file},
+                            change_kind{"swap", end_swap},
+                            change_kind{"added_zram", remove_zram},
+                            change_kind{"group", remove_group},
+                            change_kind{"controller", disable_controller},
+                            change_kind{"damon", end_damon},
+                            change_kind{"text", write_back}};
 
 /// A line that is not understood is not of this program.
 base::result<void> undo(const std::string& line) {
@@ -159,12 +175,18 @@ base::result<void> system_changes::forget_last() {
 }
 
 base::result<void> system_changes::write(const std::string& path, const std::string& text) {
-  return write(path, text, chosen_of(read_text(path)));
+  return note_and_write(change::text, path + ' ' + chosen_of(read_text(path)), path, text);
 }
 
-base::result<void> system_changes::write(const std::string& path, const std::string& text,
-                                         const std::string& undoing) {
-  if (auto noted = note(change::text, path + ' ' + undoing); !noted) return noted;
+base::result<void> system_changes::enable(const std::string& group, const std::string& controller) {
+  return note_and_write(change::controller, group + ' ' + controller, group + kEnabled,
+                        '+' + controller);
+}
+
+base::result<void> system_changes::note_and_write(change kind, const std::string& argument,
+                                                  const std::string& path,
+                                                  const std::string& text) {
+  if (auto noted = note(kind, argument); !noted) return noted;
   auto written = write_text(path, text);
   if (written) return written;
   auto forgotten = forget_last();

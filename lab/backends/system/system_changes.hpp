@@ -26,6 +26,7 @@ enum class change : unsigned char {
   swap,        ///< the swap space at this path is in use
   added_zram,  ///< the zram device of this number was added
   group,       ///< a control group was made at this path
+  controller,  ///< of the group of version 2 at this path, a blank, the controller that was enabled
   damon,       ///< monitors of DAMON run, whose files are below this folder
   text         ///< a file of /proc or /sys was written to: its path, a blank and its old text
 };
@@ -49,9 +50,9 @@ class system_changes {
   /// Writes `text` to a file of /proc or /sys whose text, one line, is written back when this is
   /// undone; of a choice ("always [madvise] never") the chosen word is.
   base::result<void> write(const std::string& path, const std::string& text);
-  /// Writes `text` to a file of which undoing is to write `undoing`.
-  base::result<void> write(const std::string& path, const std::string& text,
-                           const std::string& undoing);
+  /// Enables a controller for the groups below a group of version 2. It stays enabled when this is
+  /// undone if other groups are there, which may have come to use it.
+  base::result<void> enable(const std::string& group, const std::string& controller);
   /// Takes back the note of the change noted last, which was refused by the system.
   base::result<void> forget_last();
 
@@ -63,6 +64,8 @@ class system_changes {
 
  private:
   explicit system_changes(os::file list) : list_(std::move(list)) {}
+  base::result<void> note_and_write(change kind, const std::string& argument,
+                                    const std::string& path, const std::string& text);
   base::result<void> save() const;
 
   os::file list_;

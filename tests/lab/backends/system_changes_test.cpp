@@ -146,6 +146,25 @@ TEST_F(SystemChanges, OfAChoiceTheChosenWordIsWrittenBack) {
   EXPECT_EQ(read_text(path("text")), "madvise");
 }
 
+TEST_F(SystemChanges, AControllerIsDisabledOnlyWhereNoOtherGroupMayUseIt) {
+  const std::string enabled = path("cgroup.subtree_control");
+  put(enabled, "");
+  {
+    auto changes = system_changes::open(list(), mended_);
+    ASSERT_TRUE(changes);
+    ASSERT_TRUE(changes->enable(folder_, "memory"));
+    EXPECT_EQ(read_text(enabled), "+memory");
+  }
+  EXPECT_EQ(read_text(enabled), "-memory");
+  auto changes = system_changes::open(list(), mended_);
+  ASSERT_TRUE(changes);
+  ASSERT_TRUE(changes->enable(folder_, "memory"));
+  fs::create_directory(path("another program's"));
+  ASSERT_TRUE(changes->undo_to(0));
+  EXPECT_EQ(read_text(enabled), "+memory");
+  EXPECT_EQ(changes->count(), 0U);
+}
+
 TEST_F(SystemChanges, CannotBeMadeWithoutAList) {
   system_changes none = system_changes::none();
   const auto noted = none.note(change::file, path("file"));
