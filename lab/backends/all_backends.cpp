@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -71,6 +73,26 @@ class all_runs {
   unsigned failed_ = 0;
 };
 
+/// Returns whether some backend cannot run without swap space or a control group. The others are
+/// measured in a control group too where one can be made.
+bool has_to_change(const backends_options& asked) {
+  return std::ranges::any_of(asked.backends, [](const std::string& name) {
+    const auto kind = find_backend(name);
+    return kind && ((*kind)->needs_group || (*kind)->needs_swap);
+  });
+}
+
+/// Returns the list of changes; one on which nothing can be noted where it cannot be written, by
+/// its user or on a read-only file system, and no backend has to change anything.
+base::result<system_changes> open_changes(const backends_options& asked,
+                                          std::vector<std::string>& mended) {
+  const std::string folder = std::filesystem::path(kChangesPath).parent_path();
+  const bool is_writable = ::access(folder.c_str(), W_OK) == 0;
+  const bool is_root = ::geteuid() == 0;
+  if (!is_root || (!is_writable && !has_to_change(asked))) return system_changes::none();
+  return system_changes::open(kChangesPath, mended);
+}
+
 }  // namespace
 
 base::result<void> check(const backends_options& asked) {
@@ -80,9 +102,7 @@ base::result<void> check(const backends_options& asked) {
 
 base::result<void> run_all_backends(const backends_options& asked, const std::stop_token& stop) {
   std::vector<std::string> mended;
-  const bool may_change = ::geteuid() == 0;
-  auto changes = may_change ? system_changes::open(kChangesPath, mended)
-                            : base::result<system_changes>(system_changes::none());
+  auto changes = open_changes(asked, mended);
   if (!changes) return std::unexpected(changes.error());
   for (const std::string& each : mended) {
     fmt::print(stderr, "isotherm: undid what a killed run had left: {}\n", each);

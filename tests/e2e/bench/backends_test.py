@@ -3,7 +3,8 @@
     bench_backends_test.py ISOTHERM
 
 Swap space and control groups need root and a kernel that has them. Elsewhere the tool has to say
-so, which is what is then tested.
+so, which is what is then tested. Root tests in a mount namespace with a /run of its own, so that
+the list of another run on the machine is not met.
 """
 import json
 import os
@@ -18,8 +19,11 @@ import unittest
 
 TOOL = sys.argv.pop(1)
 LIST = pathlib.Path('/run/isotherm-bench-backends')
+OWN_RUN = 'ISOTHERM_TEST_OWN_RUN'  # of the environment: /run is this test's own
 SMALL = ('--keys', 20000, '--settle', 0.3, '--adapt', 0.5, '--seconds', 0.5, '--window', 0.1,
          '--memory', 300)
+FOLDER = tempfile.TemporaryDirectory(dir='/var/tmp')  # of swap files and of COLD's
+RUNS = []  # numbers of the processes that were started
 FIELDS = {'benchmark', 'backend', 'store', 'manage', 'seed', 'keys', 'record_bytes', 'budget_bytes',
           'swap', 'dram_bytes', 'most_dram_bytes', 'zram_bytes', 'hit_ratio', 'misses',
           'throughput_ops_s', 'group', 'stalled_percent', 'stores', 'counters', 'details',
@@ -27,21 +31,37 @@ FIELDS = {'benchmark', 'backend', 'store', 'manage', 'seed', 'keys', 'record_byt
 
 
 def command(*words):
-    return [TOOL, 'bench', 'backends', *map(str, words)]
+    folder = [] if '--dir' in words else ['--dir', FOLDER.name]
+    return [TOOL, 'bench', 'backends', *folder, *map(str, words)]
 
 
-def backends(*words, **more):
-    return subprocess.run(command(*words), capture_output=True, text=True, timeout=300,
-                          check=False, **more)
+def start(words, **more):
+    run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    RUNS.append(run.pid)
+    return run
+
+
+def backends(*words, before=(), **more):
+    """Runs the tool to its end. `before` are words of a program that becomes the tool."""
+    run = start([*before, *command(*words)], **more)
+    try:
+        said = run.communicate(timeout=300)
+    finally:
+        run.kill()
+    return subprocess.CompletedProcess(run.args, run.returncode, *said)
 
 
 def swaps():
-    return pathlib.Path('/proc/swaps').read_text(encoding='ascii').splitlines()[1:]
+    """Swap space of files that the runs of this test make, and zram devices."""
+    lines = pathlib.Path('/proc/swaps').read_text(encoding='ascii').splitlines()[1:]
+    return [line for line in lines if line.startswith((FOLDER.name, '/dev/zram'))]
 
 
 def groups():
-    return [path for mount in ('/sys/fs/cgroup', '/sys/fs/cgroup/memory', '/sys/fs/cgroup/unified')
-            for path in pathlib.Path(mount).glob('isotherm-bench-*')]
+    """Control groups that the runs of this test make."""
+    mounts = '/sys/fs/cgroup', '/sys/fs/cgroup/memory', '/sys/fs/cgroup/unified'
+    return [path for mount in mounts for pid in RUNS
+            for path in pathlib.Path(mount).glob(f'isotherm-bench-{pid}')]
 
 
 def state_of_system():
@@ -130,8 +150,9 @@ class Mistakes(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 os.chmod(folder, 0o755)
                 tool = shutil.copy(TOOL, folder)
-                run = subprocess.run([tool, *command(*words)[1:]], capture_output=True, text=True,
-                                     timeout=300, check=False, user=65534, cwd=folder)
+                run = subprocess.run([tool, *command(*words, '--dir', folder)[1:]],
+                                     capture_output=True, text=True, timeout=300, check=False,
+                                     user=65534, cwd=folder)
         self.assertEqual(run.returncode, 1)
         self.assertIn('art:c under cgroup, management off: it makes swap space and a control '
                       'group, which needs root', run.stderr)
@@ -155,6 +176,19 @@ class System(unittest.TestCase):
     def setUp(self):
         self.before = state_of_system()
         self.assertFalse(self.before[3], 'another run is under way, or was killed')
+
+    def test_without_a_place_for_the_list_only_what_changes_nothing_runs(self):
+        if OWN_RUN not in os.environ:
+            return
+        read_only = ['unshare', '--mount', 'sh', '-c',
+                     'mount -t tmpfs -o ro none /run && exec "$@"', 'sh']
+        words = (*SMALL, '--manage', 'off', '--store', 'art:c')
+        run = backends(*words, '--backend', 'none,log', before=read_only)
+        self.assertEqual((run.returncode, run.stderr), (0, ''))
+        run = backends(*words, '--backend', 'none,cgroup', before=read_only)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('/run/isotherm-bench-backends', run.stderr)
+        self.assertEqual(state_of_system(), self.before)
 
     def test_each_backend_works_and_leaves_nothing(self):
         names = ['kswapd', 'cgroup', 'tmo', 'hinted', 'zram']
@@ -193,9 +227,8 @@ class System(unittest.TestCase):
 
     def started(self, *words):
         """A run that has made its swap space and its group."""
-        run = subprocess.Popen(command('--keys', 60000, '--settle', 60, '--backend', 'cgroup',
-                                       '--store', 'art:c', *words), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+        run = start(command('--keys', 60000, '--settle', 60, '--backend', 'cgroup',
+                            '--store', 'art:c', *words))
         self.addCleanup(run.kill)
         while run.poll() is None and not groups():
             os.sched_yield()
@@ -232,5 +265,17 @@ class System(unittest.TestCase):
         self.assertFalse(file.exists())
 
 
+def take_own_run():
+    """Starts this test anew in a mount namespace, if root may make one."""
+    if os.geteuid() != 0 or OWN_RUN in os.environ:
+        return
+    words = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none /run && exec "$@"', 'sh']
+    if subprocess.run([*words, 'true'], check=False).returncode == 0:
+        FOLDER.cleanup()
+        os.environ[OWN_RUN] = '1'
+        os.execvp(words[0], [*words, sys.executable, '-B', sys.argv[0], TOOL, *sys.argv[1:]])
+
+
 if __name__ == '__main__':
+    take_own_run()
     unittest.main(verbosity=1)
