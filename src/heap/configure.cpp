@@ -86,6 +86,11 @@ bool cold_is_logged() noexcept { return heaps().packed(kind::cold).extents().is_
 
 bool cold_is_direct() noexcept { return heaps().packed(kind::cold).extents().pages().is_direct(); }
 
+bool cold_is_direct_and_charged() noexcept {
+  const backing& pages = heaps().packed(kind::cold).extents().pages();
+  return pages.is_direct() && pages.is_charged();
+}
+
 base::result<void> configure(const options& chosen) { return make_heaps(chosen); }
 
 const cold_read_limits& read_limits() noexcept { return heaps().cold_reads; }

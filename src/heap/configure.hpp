@@ -111,6 +111,11 @@ bool cold_is_logged() noexcept;
 /// Configures with the defaults if nothing has. Any thread.
 bool cold_is_direct() noexcept;
 
+/// Whether COLD is direct and memory control groups count it like DRAM, as they do a memory node
+/// and tmpfs, so that no object leaves a group's limit by being moved to COLD. Configures with the
+/// defaults if nothing has. Any thread.
+bool cold_is_direct_and_charged() noexcept;
+
 /// Reserves the ranges. Call at most once, before the first allocation; without it the first
 /// allocation configures with the defaults. Fails on an unusable place for COLD (a
 /// directory that is missing, not writable, on tmpfs or without direct I/O; a memory node that is

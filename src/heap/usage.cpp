@@ -80,9 +80,8 @@ void trim() noexcept {
 os::resident_set dram_set() {
   os::resident_set found = os::read_resident_set();
   const extent_table& cold = heaps().packed(kind::cold).extents();
-  if (!cold.pages().is_direct()) return found;
-  // The extents that are held are resident as a whole. Pages of a DAX device are not counted by
-  // some kernels, and never as anonymous ones.
+  if (!cold.pages().is_direct() || !cold.pages().is_in_resident_set()) return found;
+  // The extents that are held are resident as a whole.
   const bool is_of_file = cold.pages().is_shared();
   const std::uint64_t anonymous = found.all_bytes - std::min(found.all_bytes, found.file_bytes);
   const std::uint64_t in_cold =

@@ -57,7 +57,8 @@ int cold_refusal_code() noexcept;
 void trim() noexcept;
 
 /// The resident set, as os::read_resident_set() gives it, without a direct COLD, whose pages are
-/// resident and not in DRAM. Some microseconds. Any thread.
+/// not in DRAM and yet counted, except by kernels that leave DAX out. Some microseconds. Any
+/// thread.
 os::resident_set dram_set();
 
 /// The bytes that this process holds in DRAM. The resident set alone would flatter an anonymous

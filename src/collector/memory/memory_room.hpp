@@ -76,9 +76,9 @@ inline constexpr std::chrono::milliseconds kLookEvery{100};
 heap::usage warm_memory();
 
 /// The target is the least of `asked_bytes` (0: none) and what the control groups leave this
-/// process less a margin for what is not counted here (page tables, sockets). The groups set
-/// no target where COLD is direct, as they count its memory like DRAM. Reads some files of /proc: a
-/// tenth of a millisecond.
+/// process less a margin for what is not counted here (page tables, sockets). The groups set no
+/// target where COLD is direct and they count its memory like DRAM: on a memory node and in tmpfs,
+/// not behind DAX. Reads some files of /proc: a tenth of a millisecond.
 memory_room read_memory_room(std::uint64_t asked_bytes);
 
 /// Refuses what check() does, and a memory target where COLD cannot leave DRAM: threads that

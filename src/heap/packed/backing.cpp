@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "os/memory/address_space.hpp"
+#include "os/memory/available_memory.hpp"
 
 namespace isotherm::heap {
 namespace {
@@ -29,6 +31,16 @@ base::result<void> backing::take(std::size_t offset, std::size_t bytes) {
   while (committed < end && !committed_.compare_exchange_acq_rel(committed, end)) {
   }
   return {};
+}
+
+base::result<void> backing::ask_control_groups(std::size_t bytes) try {
+  // Left to threads that take memory between the question and the use of the pages.
+  constexpr std::uint64_t kMargin = std::uint64_t{4} << 20;
+  const auto room = os::control_group_room();
+  if (!room || *room >= bytes + kMargin) return {};
+  return std::unexpected(base::error{"the control group is near its limit of memory", ENOMEM});
+} catch (const std::bad_alloc&) {
+  return std::unexpected(base::error{{}, ENOMEM});
 }
 
 base::result<void> backing::drop(std::size_t offset, std::size_t bytes) const {

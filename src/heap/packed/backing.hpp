@@ -35,6 +35,10 @@ class backing {
   virtual bool is_direct() const noexcept { return false; }
   /// Whether a fork child shares the content of the pages with its parent.
   virtual bool is_shared() const noexcept { return is_logged(); }
+  /// Whether memory control groups count the pages as memory of the process.
+  virtual bool is_charged() const noexcept { return true; }
+  /// Whether the resident set counts pages that are in use.
+  virtual bool is_in_resident_set() const noexcept { return true; }
   /// Why no page can leave DRAM at this moment, and how to change that; empty where pages can. Any
   /// thread.
   virtual std::string why_pages_stay() const { return {}; }
@@ -69,6 +73,8 @@ class backing {
 
  protected:
   backing() noexcept = default;
+  /// Refuses pages that the control groups would not grant: the kernel would kill the process.
+  static base::result<void> ask_control_groups(std::size_t bytes);
   std::byte* begin() const noexcept { return begin_; }
 
  private:

@@ -12,8 +12,9 @@ namespace {
 std::string name_of(const std::string& node) { return "memory node " + node; }
 
 /// Anonymous memory of one memory node. Extents are filled with pages when they are taken, and a
-/// node without room refuses them then: a touch would get a page of another node, or with a policy
-/// that allows no other (MPOL_BIND) end the process.
+/// node or a control group without room refuses them then: a touch would get a page of another
+/// node, or with a policy that allows no other (MPOL_BIND), or at the group's limit, end the
+/// process.
 class node_memory final : public backing {
  public:
   explicit node_memory(unsigned node) noexcept : node_(node) {}
@@ -26,6 +27,7 @@ class node_memory final : public backing {
     return os::prefer_node(begin, bytes, node_);
   }
   base::result<void> take(std::size_t offset, std::size_t bytes) override {
+    if (auto granted = ask_control_groups(bytes); !granted) return granted;
     if (auto taken = backing::take(offset, bytes); !taken) return taken;
     return os::populate_on_node(begin() + offset, bytes, node_);
   }
@@ -47,7 +49,7 @@ constinit const backing_kind kNodeBacking{
     .describe =
         [](const std::string& node) {
           return backing_description{.leaves_for = name_of(node),
-                                     .room = name_of(node),
+                                     .room = name_of(node) + " or in the control group's limit",
                                      .directory = {},
                                      .is_direct = true};
         },

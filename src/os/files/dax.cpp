@@ -64,11 +64,13 @@ base::result<dax> open_device(const std::string& path, dev_t device, std::uint64
   return std::unexpected(opened.error());
 }
 
-/// Whether a mapping of the file reaches the memory itself.
-bool is_mapped_directly(const file& made) {
+bool is_in_tmpfs(const file& made) {
   struct statfs system{};
-  if (::fstatfs(made.descriptor(), &system) != 0) return false;
-  if (system.f_type == TMPFS_MAGIC) return true;
+  return ::fstatfs(made.descriptor(), &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
+/// Whether a mapping of the file reaches the memory of a device.
+bool has_dax(const file& made) {
   struct statx found{};
   const int asked = ::statx(made.descriptor(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &found);
   return asked == 0 && (found.stx_attributes & STATX_ATTR_DAX) != 0;
@@ -81,7 +83,8 @@ base::result<dax> make_file(const std::string& directory, std::uint64_t least_by
     if (code == EACCES || code == EPERM || code == EROFS) return refuse_access(directory, code);
     return std::unexpected(made.error());
   }
-  if (!is_mapped_directly(*made)) {
+  const bool is_charged = is_in_tmpfs(*made);
+  if (!is_charged && !has_dax(*made)) {
     return refusal("'" + directory +
                        "' is on a file system without DAX, whose pages would lie in DRAM: mount it "
                        "with -o dax, or give file:" +
@@ -92,7 +95,7 @@ base::result<dax> make_file(const std::string& directory, std::uint64_t least_by
   if (!free) return std::unexpected(free.error());
   if (*free < least_bytes)
     return refusal(lacks_room(directory, " free", *free, least_bytes), ENOSPC);
-  return dax{.memory = std::move(*made)};
+  return dax{.memory = std::move(*made), .is_charged = is_charged};
 }
 
 }  // namespace

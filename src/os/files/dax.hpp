@@ -14,6 +14,8 @@ namespace isotherm::os {
 struct dax {
   file memory;              ///< for map_over()
   std::uint64_t bytes = 0;  ///< of a device its size; of a file 0, as it grows (take_space())
+  /// Whether memory control groups count its pages, as they do in tmpfs; not those of DAX.
+  bool is_charged = false;
   bool is_device() const noexcept { return bytes > 0; }
 };
 

@@ -43,7 +43,9 @@ enum class advice {
   page_out,  ///< MADV_PAGEOUT: leave DRAM now, when there is swap
   huge,      ///< MADV_HUGEPAGE
   populate,  ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
-  populate_for_writing,  ///< MADV_POPULATE_WRITE: pages are present and the process's own; likewise
+  populate_for_writing,  ///< MADV_POPULATE_WRITE: pages are present and the process's own; fails
+                         ///< where one cannot be, and at a control group's limit of memory the
+                         ///< kernel may kill the process instead
   left_out_of_dumps,     ///< MADV_DONTDUMP: a core dump has neither its content nor its width
 };
 

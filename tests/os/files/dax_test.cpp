@@ -36,6 +36,7 @@ TEST(Dax, AFileInTmpfsIsMemoryAndLeavesNothingBehind) {
   const auto opened = open_dax("/dev/shm", kLeast);
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_FALSE(opened->is_device());
+  EXPECT_TRUE(opened->is_charged) << "control groups count the pages of tmpfs";
   ASSERT_TRUE(opened->memory.take_space(0, kLeast));
   const auto range = reserve(2 * kLeast, page_bytes());
   ASSERT_TRUE(range);
