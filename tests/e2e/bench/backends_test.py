@@ -212,7 +212,7 @@ class System(unittest.TestCase):
         for swap in ('file', 'zram') if can_limit() else ():
             if lacks(swap):
                 continue
-            run = backends('--keys', 60000, '--settle', 0.3, '--adapt', 10, '--seconds', 0.5,
+            run = backends('--keys', 60000, '--settle', 0.3, '--adapt', 10, '--seconds', 2,
                            '--backend', 'cgroup', '--swap', swap, '--manage', 'off', '--memory', 75,
                            '--store', 'hash-pugh:c', '--json', '-')
             self.assertEqual((run.returncode, run.stderr), (0, ''))
