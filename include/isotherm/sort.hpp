@@ -121,6 +121,14 @@ struct record_number {
   bool big_endian = false;
 };
 
+/// A directory for temporary files.
+struct sort_directory {
+  std::string path{};
+  std::string device{};  ///< as sort_options::device, of a device that holds neither input nor
+                         ///< output; empty: it is on theirs
+  bool emulates() const noexcept { return device.starts_with("emu:"); }
+};
+
 struct sort_options {
   record_format format = record_format::fixed;
   std::uint64_t record_bytes = 100;       ///< fixed: size of a record
@@ -151,10 +159,19 @@ struct sort_options {
 
   std::uint64_t memory_bytes = 0;  ///< limit of this process's resident memory; 0: half of what is
                                    ///< available
-  std::string temporary_directory{};  ///< for runs; empty: the output's directory
+  std::string temporary_directory{};  ///< for runs; empty, and no others: the output's directory
+  std::vector<sort_directory> temporary_directories{};  ///< others: each run goes to the fastest
+                                                        ///< that has room, copies to the roomiest
   std::string device{};  ///< "emu:..." emulates a device; a path names a profile written by `device
                          ///< probe`; empty: neither
   bool emulates() const noexcept { return device.starts_with("emu:"); }
+  /// Whether the device of a temporary directory is emulated.
+  bool emulates_runs() const noexcept {
+    for (const sort_directory& each : temporary_directories) {
+      if (each.emulates()) return true;
+    }
+    return false;
+  }
   sort_algorithm algorithm = sort_algorithm::automatic;
   sort_concurrency concurrency = sort_concurrency::automatic;
   sort_compression compression = sort_compression::automatic;
@@ -183,6 +200,16 @@ struct stage_report {
   double device_share = 0;  ///< share of the device's bandwidth for such accesses; 0: not known
 };
 
+/// A directory that takes runs.
+struct sort_place {
+  std::string directory;
+  std::string device;       ///< the name of its device's numbers; empty: they are not known
+  std::uint64_t bytes = 0;  ///< of runs, those that were merged into others included
+  double seconds = 0;       ///< to write and to read them, by the numbers of the device; of a real
+                            ///< one past the page cache; 0: they are not known
+  bool is_emulated() const noexcept { return device.starts_with("emu:"); }
+};
+
 struct sort_report {
   /// The algorithm that ran: "modified-key" for OnePass that gathered its values by scans, "copy"
   /// for input that was in order already, "reversed copy" for input in reverse order, "parts" for
@@ -192,8 +219,13 @@ struct sort_report {
   std::string concurrency;
   std::string values;  ///< how values were read: "by random reads", "by scans", "with their keys"
                        ///< or, where keys are counted, "not at all"
-  std::string device;  ///< "emu:..." if it was emulated
-  bool is_emulated() const noexcept { return device.starts_with("emu:"); }
+  std::string device;  ///< of input and output; "emu:..." if it was emulated
+  bool is_emulated() const noexcept {
+    for (const sort_place& each : places) {
+      if (each.is_emulated()) return true;
+    }
+    return device.starts_with("emu:");
+  }
   std::uint64_t records = 0;  ///< of the input
   std::uint64_t records_written = 0;
   std::uint64_t input_bytes = 0;
@@ -206,14 +238,15 @@ struct sort_report {
   double seconds = 0;
   double predicted_seconds = 0;  ///< the cost model's prediction; 0: the device is not emulated
   unsigned read_threads = 0, write_threads = 0, sort_threads = 0;
+  std::vector<sort_place> places;    ///< those that runs were written to
   std::vector<stage_report> stages;  ///< those that took part
 };
 
 /// Sorts `input` into `output`, which must be another file. The output gets its name only when it
 /// is complete: on any error nothing is left behind and an existing file of that name is untouched.
 /// Standard input and output ("-"), other descriptors (/dev/fd/N) and files of /proc are copied
-/// through a file without a name. It lies in `temporary_directory`; without one, an input's copy
-/// lies in the output's directory, and an output's in $TMPDIR or /tmp.
+/// through a file without a name. It lies in the roomiest temporary directory; without one, an
+/// input's copy lies in the output's directory, and an output's in $TMPDIR or /tmp.
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options);
 /// Sorts all `inputs` together, which must not be empty. Several are first copied, one after the
@@ -237,12 +270,15 @@ struct sort_prediction {
   sort_algorithm algorithm;
   sort_algorithm taken;  ///< the algorithm that would run: `algorithm`, or what `automatic` chooses
   double seconds = 0;
-  std::string obstacle;  ///< not empty: why it cannot run here
-  std::string runs;      ///< not empty: whether it would compress its runs, and why
+  std::string obstacle;              ///< not empty: why it cannot run here
+  std::string runs;                  ///< not empty: whether it would compress its runs, and why
+  std::vector<sort_place> places{};  ///< that it would write runs to
 };
 
 /// The time of each algorithm by the cost model, cheapest first; those that cannot run come last.
-/// Needs an emulated `options.device`; refuses what sort_file() refuses.
+/// Of a device that is not emulated there is only `options.algorithm`, without its time, and where
+/// its runs go, which needs a temporary directory whose device is named. Refuses what sort_file()
+/// refuses.
 base::result<std::vector<sort_prediction>> explain_sort(const std::string& input,
                                                         const sort_options& options);
 

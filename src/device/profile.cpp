@@ -244,6 +244,20 @@ model as_model(const profile& p) {
   return m;
 }
 
+model model_past_the_cache(const profile& p) {
+  constexpr std::uint64_t kWindow = 128 << 10;  // a read of sorts, among others at random places
+  model m = as_model(p);
+  const direct_profile& d = p.direct;
+  if (d.sequential_read.empty() || d.random_read.empty() || d.write.empty()) return m;
+  m.sequential_read = d.sequential_read.back().bandwidth;
+  m.write = d.write;
+  for (const auto& c : d.random_read) {
+    m.random_read = c.bandwidth;
+    if (c.access_bytes >= kWindow) break;
+  }
+  return m;
+}
+
 std::string_view name(verdict v) noexcept {
   constexpr std::string_view kNames[] = {"no", "unsure", "yes"};
   return kNames[static_cast<unsigned>(v)];

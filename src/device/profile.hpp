@@ -77,6 +77,8 @@ double interference_of(const profile& p);
 /// The numbers that plans and predictions need. Interference is only taken for what it says where
 /// the letter I holds.
 model as_model(const profile& p);
+/// The same of the device itself, past the page cache, where it was reached so.
+model model_past_the_cache(const profile& p);
 
 enum class verdict : std::uint8_t { no, unsure, yes };
 std::string_view name(verdict v) noexcept;

@@ -116,19 +116,45 @@ std::uint64_t output_bytes(const input_facts& in, const sort_options& o) {
 }
 
 struct run_room {
-  std::uint64_t free = 0;  ///< bytes, those for the output included
-  bool shared = false;     ///< with the output
+  std::uint64_t free = 0;    ///< bytes, those for the output included
+  std::uint64_t usable = 0;  ///< without those for the output, and those that may stay free where
+                             ///< the next run does not fit
+  bool shared = false;       ///< one of the directories with the output
 };
 
-base::result<run_room> find_run_room(const places& at, const std::string& directory) {
-  if (auto r = os::check_writable(at.temporary_directory); !r) return std::unexpected(r.error());
-  auto free = os::free_space(at.temporary_directory);
-  if (!free) return std::unexpected(free.error());
-  auto same = os::identity(directory);
-  auto there = os::identity(at.temporary_directory);
-  if (!same) return std::unexpected(same.error());
-  if (!there) return std::unexpected(there.error());
-  return run_room{.free = *free, .shared = same->device == there->device};
+/// Adds up the room of the directories for runs, by file systems: `written` bytes of the output go
+/// to the one of `directory`. `run` is the size of a run, which lies in one of them.
+base::result<run_room> find_run_room(const std::vector<run_directory>& runs,
+                                     const std::string& directory, std::uint64_t written,
+                                     std::uint64_t run) {
+  const auto output = os::identity(directory);
+  if (!output) return std::unexpected(output.error());
+  run_room found;
+  std::uint64_t most = 0;
+  std::vector<std::uint64_t> seen;
+  for (const run_directory& each : runs) {
+    if (auto r = os::check_writable(each.path); !r) return std::unexpected(r.error());
+    const auto free = os::free_space(each.path);
+    if (!free) return std::unexpected(free.error());
+    const auto there = os::identity(each.path);
+    if (!there) return std::unexpected(there.error());
+    if (std::ranges::find(seen, there->device) != seen.end()) continue;
+    seen.push_back(there->device);
+    const bool shared = there->device == output->device;
+    const std::uint64_t here = *free - std::min(*free, shared ? written : 0);
+    most = std::max(most, here);
+    found.usable += &each == &runs.back() ? here : here - std::min(here, run);
+    found.free += *free;
+    found.shared |= shared;
+  }
+  found.usable = std::max(found.usable, most);
+  return found;
+}
+
+std::string names_of(const std::vector<run_directory>& runs) {
+  std::string names;
+  for (const run_directory& each : runs) names += (names.empty() ? "" : ", ") + each.path;
+  return names;
 }
 
 }  // namespace
@@ -181,18 +207,16 @@ base::result<plan> plan_with_room(const plan& p, const facts& known, const place
   };
   if (temporary_bytes(wanted) == 0) return wanted;
   const std::uint64_t least = temporary_bytes(p);
-  auto room = find_run_room(at, directory);
+  const std::uint64_t run = std::min(in.bytes, p.memory_bytes);
+  auto room = find_run_room(p.runs, directory, written, run);
   if (!room && (room.error().code != 0 || least > 0)) return std::unexpected(room.error());
   const run_room found = room.value_or(run_room{});
-  const std::uint64_t usable =
-      found.free - std::min(found.free, found.shared ? written : std::uint64_t{0});
-  if (temporary_bytes(wanted) <= usable) return wanted;
-  if (least <= usable) return p;
-  return refused(
-      fmt::format("no space: temporary runs need {} bytes in {}, {} are free{}: free some, or name "
-                  "another directory by --tmp",
-                  least, at.temporary_directory, found.free,
-                  found.shared ? ", and the output goes there too" : ""));
+  if (temporary_bytes(wanted) <= found.usable) return wanted;
+  if (least <= found.usable) return p;
+  return refused(fmt::format(
+      "no space: temporary runs need {} bytes in {}, {} are free{}: free some, or name "
+      "another directory by --tmp",
+      least, names_of(p.runs), found.free, found.shared ? ", and the output goes there too" : ""));
 }
 
 }  // namespace isotherm::sort

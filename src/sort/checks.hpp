@@ -17,7 +17,7 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes);
 struct places {
   const source& input;
   const std::string& output;
-  const std::string& temporary_directory;
+  const std::string& temporary_directory;  ///< for what waits
 };
 
 /// Checks that bytes of the output would not be appended to the input, that files can be made in

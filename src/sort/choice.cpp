@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/page.hpp"
-#include "device/profile.hpp"
+#include "os/files/spool.hpp"
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 #include "sort/examine.hpp"
@@ -62,6 +62,13 @@ base::result<choice> choose_by_model(const sort_options& o, const facts& known) 
   return best;
 }
 
+/// The algorithm that a plan runs, by the name that the report has for it.
+sort_algorithm taken_by(const plan& p, double records) {
+  if (p.algorithm != sort_algorithm::automatic) return p.algorithm;
+  const bool fits = p.part_records != 0 || records <= static_cast<double>(p.index_entries);
+  return fits ? sort_algorithm::onepass : sort_algorithm::mergepass;
+}
+
 /// Makes one line of --explain. Requires: check_options() accepts the options with the user's
 /// algorithm.
 sort_prediction explain_one(const algorithm& one, sort_options o, const facts& known) {
@@ -80,31 +87,28 @@ sort_prediction explain_one(const algorithm& one, sort_options o, const facts& k
   if (!line.obstacle.empty()) return line;
   line.seconds = chosen->predicted.seconds;
   line.runs = chosen->predicted.runs;
-  line.taken = p.algorithm;
-  if (line.taken == sort_algorithm::automatic) {
-    const bool fits = records <= static_cast<double>(p.index_entries);
-    line.taken = fits ? sort_algorithm::onepass : sort_algorithm::mergepass;
-  }
+  line.places = chosen->predicted.places;
+  line.taken = taken_by(p, records);
   return line;
 }
 
-}  // namespace
-
-base::result<device_choice> find_device(const std::string& name) {
-  device_choice found;
-  found.known = !name.empty();
-  found.emulated = name.starts_with("emu:");
-  if (found.emulated) {
-    auto m = device::preset(name);
-    if (!m) return std::unexpected(m.error());
-    found.numbers = std::move(*m);
-  } else if (found.known) {
-    auto profile = device::load_profile(name);
-    if (!profile) return std::unexpected(profile.error());
-    found.numbers = device::as_model(*profile);
-  }
-  return found;
+/// Makes the line of the user's algorithm on a device that is not emulated: where its runs go.
+base::result<sort_prediction> explain_runs(const sort_options& o, const facts& known) {
+  auto chosen = choose_by_rule(o, known);
+  if (!chosen) return std::unexpected(chosen.error());
+  plan& p = chosen->plan;
+  const input_facts& in = known.input;
+  consider_pieces(p, o, in.bytes / std::max<std::uint64_t>(1, in.records));
+  const algorithm& one = find(p.algorithm);
+  const std::uint64_t bytes = one.temporary_bytes(p, o, in.bytes, in.records);
+  return sort_prediction{.algorithm = o.algorithm,
+                         .taken = taken_by(p, records_of(in)),
+                         .obstacle = one.obstacle(p, records_of(in)),
+                         .runs = "",
+                         .places = cost_of_runs(p, nullptr, static_cast<double>(bytes)).places};
 }
+
+}  // namespace
 
 base::result<choice> choose(const sort_options& o, const facts& known) {
   return known.emulated() != nullptr ? choose_by_model(o, known) : choose_by_rule(o, known);
@@ -119,15 +123,22 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
   auto from = sort::source::open(input);
   if (!from) return std::unexpected(from.error());
   if (auto r = sort::check_options(o, from->size()); !r) return std::unexpected(r.error());
-  auto device = sort::find_device(o.device);
-  if (!device) return std::unexpected(device.error());
-  if (!device->emulated) {
+  const auto on = sort::devices::open(o, os::usual_directory());
+  if (!on) return std::unexpected(on.error());
+  const bool placed = std::ranges::any_of(on->directories(), &sort::run_directory::apart);
+  if (on->emulation() == nullptr && !placed) {
     return std::unexpected(base::error{
-        "--explain needs an emulated device, --device emu:...: it tells what the model says of it",
+        "--explain needs an emulated device, --device emu:..., or directories with devices, "
+        "--tmp DIR=...: it tells what the model says of them",
         0});
   }
-  auto known = sort::examine(*from, o, &device->numbers);
+  auto known = sort::examine(*from, o, *on);
   if (!known) return std::unexpected(known.error());
+  if (on->emulation() == nullptr) {
+    auto told = sort::explain_runs(o, *known);
+    if (!told) return std::unexpected(told.error());
+    return std::vector{*told};
+  }
   std::vector<sort_prediction> all;
   for (const sort::algorithm* const one : sort::algorithms()) {
     all.push_back(sort::explain_one(*one, o, *known));

@@ -3,21 +3,10 @@
 
 #include <isotherm/sort.hpp>
 
-#include <string>
-
-#include "device/model.hpp"
 #include "sort/cost/cost.hpp"
 #include "sort/plan/plan.hpp"
 
 namespace isotherm::sort {
-
-/// What --device names: a device's numbers, and whether the device is to be emulated.
-struct device_choice {
-  bool known = false;
-  bool emulated = false;
-  device::model numbers;
-};
-base::result<device_choice> find_device(const std::string& name);
 
 struct choice {
   sort::plan plan;

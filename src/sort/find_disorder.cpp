@@ -40,10 +40,10 @@ std::pair<std::uint64_t, sort::extent> find_in(const sort::context& ctx) {
 
 base::result<std::optional<disorder>> find_disorder(const std::string& input,
                                                     const sort_options& options) {
+  const auto directory = sort::directory_for_copies(options, os::usual_directory());
+  if (!directory) return std::unexpected(directory.error());
   sort::job j(options, nullptr);
-  auto in = sort::source::open_or_copy(
-      j, {os::spelled_out(input, STDIN_FILENO)},
-      options.temporary_directory.empty() ? os::usual_directory() : options.temporary_directory, 0);
+  auto in = sort::source::open_or_copy(j, {os::spelled_out(input, STDIN_FILENO)}, *directory, 0);
   if (!in) return std::unexpected(in.error());
   if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
   sort::plan p;

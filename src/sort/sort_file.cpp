@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 
-#include "device/emulation.hpp"
 #include "os/clock.hpp"
 #include "os/files/paths.hpp"
 #include "os/files/spool.hpp"
@@ -21,6 +19,7 @@
 #include "sort/input/header.hpp"
 #include "sort/output/destination.hpp"
 #include "sort/plan/context.hpp"
+#include "sort/plan/devices.hpp"
 #include "sort/verify.hpp"
 
 namespace isotherm {
@@ -43,20 +42,25 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
   r.write_threads = p.write_threads;
   r.sort_threads = p.sort_threads;
   r.stages = j.stages();
+  r.places = o.places;
   if (device == nullptr) return;
   r.device = device->name;
   const double record_bytes = static_cast<double>(r.input_bytes) /
                               static_cast<double>(std::max<std::uint64_t>(1, o.records));
+  const bool apart = std::ranges::any_of(p.runs, &sort::run_directory::apart);
   for (auto& s : r.stages) {
+    const bool of_runs =
+        s.stage == sort_stage::merge_read || (s.stage == sort_stage::run_write && o.runs.runs > 0);
+    if (apart && of_runs) continue;  // on another device
     s.device_share = sort::device_share(s, p, j.options, *device, record_bytes);
   }
 }
 
 /// Refuses options that cannot succeed; gathers the facts, and chooses the plan by them.
 base::result<sort::choice> decide(const sort::places& at, const sort_options& options,
-                                  const device::model* numbers) {
+                                  const sort::devices& on) {
   if (auto r = sort::check_options(options, at.input.size()); !r) return std::unexpected(r.error());
-  auto known = sort::examine(at.input, options, numbers);
+  auto known = sort::examine(at.input, options, on);
   if (!known) return std::unexpected(known.error());
   auto chosen = sort::choose(options, *known);
   if (!chosen) return chosen;
@@ -107,17 +111,13 @@ base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const 
   const auto with_memory = planned(output, asked, packers);
   if (!with_memory) return std::unexpected(with_memory.error());
   const sort_options& options = *with_memory;
-  auto device = sort::find_device(options.device);
-  if (!device) return std::unexpected(device.error());
-  std::optional<device::emulation> emulation;
-  if (device->emulated) emulation.emplace(device->numbers);
-  const device::model* numbers = device->known ? &device->numbers : nullptr;
-  const std::string directory = options.temporary_directory.empty() ? os::waiting_directory(output)
-                                                                    : options.temporary_directory;
-  sort::job j(options, emulation ? &*emulation : nullptr);
+  const auto on = sort::devices::open(options, os::waiting_directory(output));
+  if (!on) return std::unexpected(on.error());
+  const std::string& directory = on->roomiest();
+  sort::job j(options, on->emulation());
   auto in = sort::source::open_or_copy(j, inputs, directory, room_for_input(options));
   if (!in) return std::unexpected(in.error());
-  auto chosen = decide({*in, output, directory}, options, numbers);
+  auto chosen = decide({*in, output, directory}, options, *on);
   if (!chosen) return std::unexpected(chosen.error());
   sort::plan p = chosen->plan;
   const auto header = in->header_bytes(options);
@@ -140,14 +140,14 @@ base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const 
   if (!out) return std::unexpected(out.error());
   const sort::context ctx{j, p, *in, layout};
   sort::write_header(ctx, *counted, out->handle());
-  const sort::outcome o = sort::find(p.algorithm).run(ctx, out->handle(), directory);
+  const sort::outcome o = sort::find(p.algorithm).run(ctx, out->handle());
   if (options.check && !j.stopped()) sort::verify(ctx, out->handle(), o);
   if (auto r = out->explain(j.status()); !r) return std::unexpected(r.error());
   if (auto r = in->check_unchanged(); !r) return std::unexpected(r.error());
   if (auto r = out->finish(j); !r) return std::unexpected(r.error());
   sort_report report;
   report.input_bytes = in->size();
-  describe(report, j, p, o, numbers);
+  describe(report, j, p, o, on->numbers());
   report.output_bytes = out->packed_bytes() != 0 ? out->packed_bytes() : report.output_bytes;
   report.predicted_seconds = chosen->predicted.seconds;
   report.seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;

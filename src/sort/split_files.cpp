@@ -55,10 +55,10 @@ base::result<std::unique_ptr<scan>> scan::of(const std::vector<std::string>& inp
   if (o.packing != sort_packing::automatic && o.packing != sort_packing::none) {
     return refused("parts and samples are not compressed: leave out --pack");
   }
-  const std::string directory =
-      o.temporary_directory.empty() ? os::waiting_directory(output) : o.temporary_directory;
+  const auto directory = sort::directory_for_copies(o, os::waiting_directory(output));
+  if (!directory) return std::unexpected(directory.error());
   sort::job j(o, nullptr);
-  auto in = sort::source::open_or_copy(j, inputs, directory, 0);
+  auto in = sort::source::open_or_copy(j, inputs, *directory, 0);
   if (!in) return std::unexpected(in.error());
   if (auto r = sort::check_options(o, in->size()); !r) return std::unexpected(r.error());
   auto p = sort::make_plan(o, {}, sort::facts_of({.bytes = in->size()}, nullptr));
@@ -111,9 +111,10 @@ base::result<sort::boundaries> find_boundaries(scan& of, const split_request& as
 base::result<split_report> split_to(const std::vector<std::string>& inputs,
                                     const split_request& asked, const sort_options& options) {
   const std::uint64_t start = os::monotonic_ns();
-  const std::string directory = options.temporary_directory.empty()
-                                    ? os::waiting_directory(asked.outputs.front())
-                                    : options.temporary_directory;
+  const auto found =
+      sort::directory_for_copies(options, os::waiting_directory(asked.outputs.front()));
+  if (!found) return std::unexpected(found.error());
+  const std::string& directory = *found;
   auto s = scan::of(inputs, asked.outputs.front(), options);
   if (!s) return std::unexpected(s.error());
   scan& of = **s;
@@ -149,8 +150,10 @@ base::result<std::uint64_t> sample_to(const std::vector<std::string>& inputs,
   scan& of = **s;
   const auto sample = sort::sample_of(of.context(), records, of.share.room_bytes / 2);
   if (auto r = of.work.status(); !r) return std::unexpected(r.error());
-  auto out = sort::destination::open(of.work, output, options.temporary_directory,
-                                     of.input.handle(), sort::arrival::in_order, 0);
+  const auto directory = sort::directory_for_copies(options, "");
+  if (!directory) return std::unexpected(directory.error());
+  auto out = sort::destination::open(of.work, output, *directory, of.input.handle(),
+                                     sort::arrival::in_order, 0);
   if (!out) return std::unexpected(out.error());
   sort::write_header(of.context(), {}, out->handle());
   std::uint64_t at = of.share.output_header_bytes;

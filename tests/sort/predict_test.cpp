@@ -92,8 +92,8 @@ TEST(Choose, CountsScansAndReadsByCall) {
   profile.name = "profile of a directory";
   profile.random_read = {{1, 1e12}};
   profile.interference = 0;
-  const device::model* const none = nullptr;
-  for (const device::model* device : {none, static_cast<const device::model*>(&profile)}) {
+  const device::model* const unknown = nullptr;
+  for (const device::model* device : {unknown, static_cast<const device::model*>(&profile)}) {
     const auto taken = [&](std::uint64_t bytes, std::uint64_t record, std::uint64_t memory,
                            std::uint64_t available = 8ull << 30) {
       testing::store(dir.file("in"), "");
@@ -104,7 +104,9 @@ TEST(Choose, CountsScansAndReadsByCall) {
                            .read_threads = 1,
                            .write_threads = 1,
                            .sort_threads = 1};
-      facts known = examine(in.value(), o, device).value();
+      const devices none;
+      facts known = examine(in.value(), o, none).value();
+      known.device = device;
       known.available_bytes = available;
       const auto choice = choose(o, known);
       EXPECT_TRUE(choice) << choice.error().message;

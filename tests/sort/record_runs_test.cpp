@@ -61,12 +61,13 @@ class RecordRuns : public ::testing::Test {
   void TearDown() override { os::set_fault_hook({}); }
   outcome sort(const sort_options& o, pieces of, job& j) {
     auto in = source::open(dir_.file("in")).value();
-    const plan p = small_plan(o, in.size(), of);
+    plan p = small_plan(o, in.size(), of);
+    p.runs = {{.path = dir_.path()}};
     const record_layout layout(o);
     auto out = os::file::unnamed(dir_.path()).value();
     const os::file_state before = in.handle().state().value();
     os::set_fault_hook(hook_);
-    const outcome done = find(p.algorithm).run({j, p, in, layout}, out, dir_.path());
+    const outcome done = find(p.algorithm).run({j, p, in, layout}, out);
     os::set_fault_hook({});
     EXPECT_TRUE(before == in.handle().state().value());
     if (!j.status()) return done;
@@ -330,14 +331,14 @@ TEST_F(RecordRuns, ADamagedRunEndsTheMerge) {
     store(dir_.file("in"), "a\n");
     auto in = source::open(dir_.file("in")).value();
     store(dir_.file("run"), bytes);
-    const auto run_file = os::file::open(dir_.file("run")).value();
+    run_place place{.at = {}, .file = os::file::open(dir_.file("run")).value()};
     const plan p = small_plan(o, in.size(), {10, 10});
     const record_layout layout(o);
     job j(o, nullptr);
     const context ctx{j, p, in, layout};
     std::vector<std::byte> memory(p.merge_buffer_bytes);
-    const std::vector<record_run> runs{{0, bytes.size()}};
-    merge_records(ctx, framed_format(ctx), run_file, runs, memory, after_reading::keep,
+    const std::vector<record_run> runs{{&place, 0, bytes.size()}};
+    merge_records(ctx, framed_format(ctx), runs, memory, overlap::beside, after_reading::keep,
                   [](const run_record&, bool) { return true; });
     ASSERT_FALSE(j.status());
     EXPECT_NE(j.status().error().message.find("not what was written"), std::string::npos);

@@ -148,11 +148,11 @@ class RunFiles : public ::testing::Test {
   /// Reads the file as it is now; the job has the error.
   std::vector<entry> read(job& j) {
     const plan p{};
-    auto f = os::file::open(dir_.file("runs"));
-    EXPECT_TRUE(f);
+    run_place place{.at = {}, .file = os::file::open(dir_.file("runs")).value()};
+    run_.place = &place;
     std::vector<entry> window(run_reader::kLeastWindow / sizeof(entry));
     source nothing;
-    run_reader reader({j, p, nothing, layout_}, *f, run_, std::as_writable_bytes(std::span(window)),
+    run_reader reader({j, p, nothing, layout_}, run_, std::as_writable_bytes(std::span(window)),
                       after_reading::keep);
     std::vector<entry> found;
     for (entry e = 0; reader.next(e);) found.push_back(e);
@@ -226,8 +226,8 @@ TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
     plan p;
     p.compression = compression;
     p.write_threads = 2;
+    p.runs = {{.path = dir.path(), .use = {.write_threads = 2}}};
     run_file runs({j, p, *in, layout});
-    ASSERT_TRUE(runs.create(dir.path()));
     base::random random(28);
     std::vector<entry> all;
     for (std::size_t r = 0; r < kRuns; ++r) {
@@ -269,9 +269,9 @@ TEST(RunFile, AFileThatCannotGiveBackItsSpaceIsAnError) {
   ASSERT_TRUE(in);
   const record_layout layout{sort_options{}};
   job j(sort_options{}, nullptr);
-  const plan p;
+  plan p;
+  p.runs = {{.path = dir.path()}};
   run_file runs({j, p, *in, layout});
-  ASSERT_TRUE(runs.create(dir.path()));
   base::random random(29);
   for (int r = 0; r < 3; ++r) {
     runs.append(make_entries(layout.entries(), keys::random, 20'000, false, random));

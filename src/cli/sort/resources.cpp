@@ -9,7 +9,7 @@
 
 #include "base/numbers.hpp"
 #include "cli/fail.hpp"
-#include "os/files/file_system.hpp"
+#include "os/files/paths.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -38,19 +38,15 @@ std::optional<std::uint64_t> parse_buffer_size(std::string_view text) {
   return bytes;
 }
 
-/// The directory with the most free space: runs lie in one file.
-std::string roomiest(const std::vector<std::string>& directories) {
-  std::string best;
-  std::uint64_t most = 0;
-  for (const std::string& each : directories) {
-    if (auto r = os::check_writable(each); !r) fail("--tmp: " + r.error().message);
-    const auto room = os::free_space(each);
-    if (!room) fail("--tmp: " + room.error().message);
-    if (!best.empty() && *room <= most) continue;
-    best = each;
-    most = *room;
+/// Divides DIR=DEVICE. A word that is the name of a directory is one, whatever stands in it.
+sort_directory parse_directory(const std::string& word) {
+  const std::size_t emulated = word.find("=emu:");
+  const std::size_t sign = emulated != word.npos ? emulated : word.rfind('=');
+  if (sign == word.npos || os::identity(word)) return {word, ""};
+  if (sign == 0 || sign + 1 == word.size()) {
+    refuse_words("--tmp is '" + word + "', but takes DIR or DIR=DEVICE");
   }
-  return best;
+  return {word.substr(0, sign), word.substr(sign + 1)};
 }
 
 }  // namespace
@@ -63,8 +59,8 @@ void add_resources(command c, resources& r, sort_options& o) {
         "the same as GNU sort has it: 50% of the system's memory, 2G, 512M, or a number of KiB")
       .excludes(memory);
   c.add_each("-T,--tmp,--temporary-directory", r.directories,
-             "directory for runs; of several the one with the most free space; the output's if not "
-             "given");
+             "directory for runs, DIR or DIR=DEVICE, whose device is named as by --device; of "
+             "several each run goes to the fastest that has room; the output's if not given");
   c.add("--parallel", r.parallel, "threads for all work; as many as there are processors", 1u,
         kMostThreads)
       .hide_default();
@@ -89,7 +85,9 @@ void understand(const resources& r, sort_options& o) {
   for (unsigned* threads : {&o.read_threads, &o.write_threads, &o.sort_threads}) {
     if (*threads == 0) *threads = r.parallel;
   }
-  if (!r.directories.empty()) o.temporary_directory = roomiest(r.directories);
+  for (const std::string& each : r.directories) {
+    o.temporary_directories.push_back(parse_directory(each));
+  }
 }
 
 }  // namespace isotherm::cli

@@ -58,16 +58,7 @@ void explain(const sort_arguments& a) {
   if (a.inputs.size() > 1) refuse_words("--explain: name one input");
   auto all = explain_sort(a.inputs.front(), a.options);
   if (!all) fail(all.error().message);
-  for (const auto& p : *all) {
-    if (p.obstacle.empty()) {
-      const bool taken = p.taken != p.algorithm;
-      fmt::print("{:<14} {:10.3f} s{}{}{}{}\n", name(p.algorithm), p.seconds,
-                 taken ? "  takes " : "", taken ? name(p.taken) : "", p.runs.empty() ? "" : "  ",
-                 p.runs);
-    } else {
-      fmt::print("{:<14} not here: {}\n", name(p.algorithm), p.obstacle);
-    }
-  }
+  for (const auto& p : *all) fmt::print("{}", to_text(p));
 }
 
 /// Says where the input is out of order, and ends with status 1 then.

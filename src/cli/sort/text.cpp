@@ -9,7 +9,46 @@
 
 namespace isotherm::cli {
 
+namespace {
+
+/// A line for each directory that runs go to.
+std::string to_text(const std::vector<sort_place>& places) {
+  std::string text;
+  for (const sort_place& each : places) {
+    text += fmt::format("  {} bytes of runs in {}", each.bytes, each.directory);
+    if (each.seconds > 0) text += fmt::format(", {:.3f} s of {}", each.seconds, each.device);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string words_of_emulation(const sort_report& r) {
+  if (!r.is_emulated()) return "";
+  const bool all = r.device.starts_with("emu:");
+  return all ? " on an emulated device, " + r.device : " with runs on an emulated device";
+}
+
+}  // namespace
+
+std::string to_text(const sort_prediction& p) {
+  const std::string_view called = name(p.algorithm);
+  if (!p.obstacle.empty()) return fmt::format("{:<14} not here: {}\n", called, p.obstacle);
+  std::string text = p.seconds > 0 ? fmt::format("{:<14} {:10.3f} s", called, p.seconds)
+                                   : fmt::format("{:<14}          ? s", called);
+  if (p.taken != p.algorithm) text += fmt::format("  takes {}", name(p.taken));
+  if (!p.runs.empty()) text += "  " + p.runs;
+  return text + "\n" + to_text(p.places);
+}
+
 std::string to_json(const sort_report& r) {
+  nlohmann::json places = nlohmann::json::array();
+  for (const auto& p : r.places) {
+    places.push_back({{"directory", p.directory},
+                      {"device", p.device},
+                      {"emulated", p.is_emulated()},
+                      {"bytes", p.bytes},
+                      {"seconds", p.seconds}});
+  }
   nlohmann::json stages = nlohmann::json::array();
   for (const auto& s : r.stages) {
     stages.push_back({{"stage", name(s.stage)},
@@ -38,15 +77,15 @@ std::string to_json(const sort_report& r) {
                               {"read_threads", r.read_threads},
                               {"write_threads", r.write_threads},
                               {"sort_threads", r.sort_threads},
+                              {"places", places},
                               {"stages", stages}};
   return tool::text_of(all, 2) + "\n";
 }
 
 std::string to_text(const sort_report& r) {
-  std::string text =
-      fmt::format("{} records, {} bytes, {} ({}, values {}) in {:.3f} s{}\n", r.records_written,
-                  r.output_bytes, r.algorithm, r.concurrency, r.values, r.seconds,
-                  r.is_emulated() ? " on an emulated device, " + r.device : "");
+  std::string text = fmt::format("{} records, {} bytes, {} ({}, values {}) in {:.3f} s{}\n",
+                                 r.records_written, r.output_bytes, r.algorithm, r.concurrency,
+                                 r.values, r.seconds, words_of_emulation(r));
   if (r.predicted_seconds > 0) {
     text += fmt::format("the cost model predicted {:.3f} s\n", r.predicted_seconds);
   }
@@ -54,6 +93,9 @@ std::string to_text(const sort_report& r) {
     text += fmt::format("{} of {} runs compressed: {} bytes instead of {}\n", r.runs_compressed,
                         r.runs, r.index_map_bytes_written, r.index_map_bytes);
   }
+  const bool elsewhere =
+      r.places.size() > 1 || (!r.places.empty() && r.places.front().device != r.device);
+  if (elsewhere) text += to_text(r.places);
   for (const auto& s : r.stages) {
     text += fmt::format("  {:<12} {:8.3f} s", name(s.stage), s.seconds);
     if (s.bytes_read > 0) text += fmt::format("  read {} bytes", s.bytes_read);

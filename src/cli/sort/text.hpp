@@ -12,5 +12,7 @@ namespace isotherm::cli {
 std::string to_json(const sort_report& report);
 /// The report for a person.
 std::string to_text(const sort_report& report);
+/// The lines of --explain for one algorithm.
+std::string to_text(const sort_prediction& prediction);
 
 }  // namespace isotherm::cli

@@ -34,7 +34,7 @@ struct algorithm {
   std::uint64_t (*temporary_bytes)(const plan& p, const sort_options& o, std::uint64_t input_bytes,
                                    std::uint64_t records);
   /// Sorts the input into `out`. Errors become the job's.
-  outcome (*run)(const context& ctx, const os::file& out, const std::string& temporary_directory);
+  outcome (*run)(const context& ctx, const os::file& out);
 };
 
 /// Checks that algorithms share. The first takes all options; the second only what the papers

@@ -19,12 +19,12 @@ namespace {
 class merger {
  public:
   explicit merger(const context& ctx)
-      : ctx_(ctx), format_(ctx), record_(ctx.layout.record_bytes()) {}
+      : ctx_(ctx), format_(ctx), record_(ctx.layout.record_bytes()), all_(ctx) {}
 
-  void make_runs(const std::string& directory, std::span<std::byte> memory);
+  void make_runs(std::span<std::byte> memory);
   /// Merges all runs into `out`, on several levels if one merge cannot take them all.
   void merge(const os::file& out, std::span<std::byte> memory);
-  std::uint64_t runs_written() const noexcept { return all_.written; }
+  const run_files& runs() const noexcept { return all_; }
 
  private:
   void sort_chunk(std::span<std::byte> records, std::span<entry> index);
@@ -33,7 +33,7 @@ class merger {
   void copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
                   record_writer& to);
   void merge_some(record_writer& to, std::span<const record_run> some, std::span<std::byte> memory,
-                  after_reading space);
+                  overlap how, after_reading space);
 
   const context ctx_;
   const fixed_format format_;
@@ -77,35 +77,36 @@ void merger::copy_chunk(std::span<const std::byte> records, std::span<const entr
   }
 }
 
-void merger::make_runs(const std::string& directory, std::span<std::byte> memory) {
-  auto f = os::file::unnamed(directory);
-  if (!ctx_.job.keep(f)) return;
-  all_.file = std::move(*f);
-  record_writer to(ctx_, all_.file, sort_stage::run_write, sort_stage::run_write);
-  if (!to.reserve()) return;
+void merger::make_runs(std::span<std::byte> memory) {
   const std::uint64_t records = ctx_.input.size() / record_;
   const std::size_t capacity = memory.size() / (record_ + sizeof(entry));
+  run_place* place = all_.places.take(std::min<std::uint64_t>(capacity, records) * record_);
+  if (place == nullptr) return;
+  record_writer to(ctx_, *place, overlap_with_runs(ctx_), sort_stage::run_write,
+                   sort_stage::run_write);
+  if (!to.reserve()) return;
   const std::span<entry> index(reinterpret_cast<entry*>(memory.data()), capacity);
   const std::span<std::byte> chunk = memory.subspan(capacity * sizeof(entry), capacity * record_);
   for (std::uint64_t at = 0; at < records && !ctx_.job.stopped(); at += capacity) {
     const std::size_t n = std::min<std::uint64_t>(capacity, records - at);
     {
       const stage_timer timer(ctx_.job, sort_stage::run_read);
-      pooled_read(ctx_, ctx_.input.handle(), chunk.first(n * record_), at * record_,
-                  sort_stage::run_read);
+      pooled_read(ctx_, chunk.first(n * record_), at * record_, sort_stage::run_read);
     }
     ctx_.job.progress(sort_stage::run_read, (at + n) * record_, ctx_.input.size());
+    if (at > 0) place = all_.places.take(n * record_);
     if (ctx_.job.stopped()) return;
+    to.go_to(*place);
     sort_chunk(chunk, index.first(n));
     copy_chunk(chunk, index.first(n), to);
-    all_.add(n * record_);
+    all_.runs.push_back(all_.add(*place, n * record_));
   }
   to.finish();
 }
 
 void merger::merge_some(record_writer& to, std::span<const record_run> some,
-                        std::span<std::byte> memory, after_reading space) {
-  merge_records(ctx_, format_, all_.file, some, memory, space, [&](const run_record& r, bool) {
+                        std::span<std::byte> memory, overlap how, after_reading space) {
+  merge_records(ctx_, format_, some, memory, how, space, [&](const run_record& r, bool) {
     std::memcpy(to.place(record_), r.bytes.data(), record_);
     return true;
   });
@@ -114,16 +115,15 @@ void merger::merge_some(record_writer& to, std::span<const record_run> some,
 void merger::merge(const os::file& out, std::span<std::byte> memory) {
   reduce_runs(ctx_, all_, fan_in_of(ctx_, format_, memory),
               [&](record_writer& to, std::span<const record_run> some) {
-                merge_some(to, some, memory, after_reading::give_back);
+                merge_some(to, some, memory, overlap_of(ctx_), after_reading::give_back);
               });
   record_writer to(ctx_, out, sort_stage::merge_write, sort_stage::merge_other);
   if (ctx_.job.stopped() || !to.reserve()) return;
-  merge_some(to, all_.runs, memory, after_reading::keep);
+  merge_some(to, all_.runs, memory, overlap_with_runs(ctx_), after_reading::keep);
   to.finish();
 }
 
-outcome merge_sort(const context& ctx, const os::file& out,
-                   const std::string& temporary_directory) {
+outcome merge_sort(const context& ctx, const os::file& out) {
   outcome o;
   o.algorithm = sort_algorithm::ems;
   o.records = o.records_written = ctx.input.size() / ctx.layout.record_bytes();
@@ -140,9 +140,10 @@ outcome merge_sort(const context& ctx, const os::file& out,
   if (!ctx.job.keep(memory)) return o;
   const std::span<std::byte> bytes(memory->data(), memory->size());
   merger m(ctx);
-  m.make_runs(temporary_directory, bytes);
+  m.make_runs(bytes);
   if (!ctx.job.stopped()) m.merge(out, bytes);
-  o.runs.runs = m.runs_written();
+  o.runs.runs = m.runs().written;
+  o.places = m.runs().places.report();
   return o;
 }
 
@@ -163,13 +164,21 @@ prediction predict_merge_sort(const plan& p, const sort_options&, const facts& k
   const double memory = static_cast<double>(p.merge_buffer_bytes - p.output_buffer_bytes);
   const double runs = std::ceil(bytes * (1 + sizeof(entry) / in.record_bytes) / memory);
   const double passes = levels(runs, memory / (64 << 10));
-  const bool overlaps = p.concurrency == sort_concurrency::io_overlap;
-  sum.sequential(bytes);
-  sum.sequential(passes * bytes, overlaps ? p.write_threads : 0);
-  sum.written((1 + passes) * bytes);
   const double copied = (cpu.sort_ns + cpu.merge_record_ns) / p.sort_threads;
-  sum.processor(records * (copied + passes * cpu.merge_record_ns) * 1e-9);
-  return {sum.total(), ""};
+  sum.seconds(records * (copied + passes * cpu.merge_record_ns) * 1e-9);
+  sum.sequential(bytes);
+  runs_cost on = cost_of_runs(p, known.device, bytes);
+  if (std::ranges::any_of(p.runs, &run_directory::apart)) {
+    const double before = sum.total();
+    sum.written(bytes);
+    const double beside = p.runs_apart ? std::min(on.seconds.read, sum.total() - before) : 0;
+    sum.seconds(passes * (on.seconds.write + on.seconds.read) - beside);
+  } else {
+    const bool overlaps = p.concurrency == sort_concurrency::io_overlap;
+    sum.sequential(passes * bytes, overlaps ? p.write_threads : 0);
+    sum.written((1 + passes) * bytes);
+  }
+  return {sum.total(), "", std::move(on.places)};
 }
 
 /// Merges of several levels give back what they have read, except parts of blocks.

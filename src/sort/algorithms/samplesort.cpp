@@ -319,7 +319,7 @@ std::string obstacle(const plan& p, double) {
                      p.mapping_memory_bytes / kMiB);
 }
 
-outcome sample_sort(const context& ctx, const os::file& out, const std::string&) {
+outcome sample_sort(const context& ctx, const os::file& out) {
   outcome o;
   o.algorithm = sort_algorithm::samplesort;
   o.records = o.records_written = ctx.input.size() / ctx.layout.record_bytes();
@@ -371,7 +371,7 @@ prediction predict(const plan& p, const sort_options&, const facts& known) {
   sum.sequential(bytes);
   sum.written(bytes);
   sum.mixed(bytes * passes, in.record_bytes, bytes * passes, threads_of(p));
-  sum.processor(records * passes * cpu.merge_record_ns * 1e-9 / p.sort_threads);
+  sum.seconds(records * passes * cpu.merge_record_ns * 1e-9 / p.sort_threads);
   return {sum.total(), ""};
 }
 

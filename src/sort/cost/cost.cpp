@@ -1,6 +1,7 @@
 #include "sort/cost/cost.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace isotherm::sort {
 namespace {
@@ -29,6 +30,24 @@ key_load load_of(const plan& p, const sort_options& o, double record_bytes) {
     return {access::sequential_read, p.read_threads, record_bytes};
   }
   return {access::strided_read, p.strided_threads, key, stride};
+}
+
+runs_cost cost_of_runs(const plan& p, const device::model* main, double bytes) {
+  const run_directory input{.path = "", .numbers = main, .use = main_use(p, nullptr)};
+  const std::span<const run_directory> all =
+      p.runs.empty() ? std::span(&input, 1) : std::span(p.runs);
+  runs_cost c;
+  for (const run_directory& d : all) {
+    const bool last = &d == &all.back();
+    const double taken = last ? bytes : std::min(bytes, static_cast<double>(d.free_bytes));
+    if (taken <= 0) continue;
+    const run_seconds s = seconds_of_runs(d, taken);
+    c.seconds.write += s.write;
+    c.seconds.read += s.read;
+    c.places.push_back(place_of(d, static_cast<std::uint64_t>(taken)));
+    bytes -= taken;
+  }
+  return c;
 }
 
 void cost::sequential(double bytes, unsigned writers) {

@@ -5,6 +5,7 @@
 #include <isotherm/sort.hpp>
 
 #include <string>
+#include <vector>
 
 #include "device/model.hpp"
 #include "sort/cost/processor.hpp"
@@ -15,8 +16,18 @@ namespace isotherm::sort {
 /// What the model predicts for one sort.
 struct prediction {
   double seconds = 0;
-  std::string runs;  ///< not empty: whether it would compress its runs, and why
+  std::string runs;                  ///< not empty: whether it would compress its runs, and why
+  std::vector<sort_place> places{};  ///< that it would write runs to
 };
+
+/// Runs that lie in the plan's directories: the first takes what it has room for, and so on.
+struct runs_cost {
+  std::vector<sort_place> places;
+  run_seconds seconds;  ///< to write all of them and to read them, once
+};
+/// The cost of `bytes` of runs; on `main`, the device of input and output, by a plan without
+/// directories.
+runs_cost cost_of_runs(const plan& p, const device::model* main, double bytes);
 
 /// How keys are read: the kind of access, by how many threads, and how much at a time.
 struct key_load {
@@ -43,7 +54,8 @@ class cost {
   /// Threads that each read at random, then write what they have read. At any moment each number of
   /// readers among them is taken to be equally likely.
   void mixed(double read, double each, double written, unsigned threads);
-  void processor(double seconds) { total_ += seconds; }
+  /// Adds work of the processor or of another device; less than 0: what goes on beside the rest.
+  void seconds(double s) { total_ += s; }
   double total() const noexcept { return total_; }
 
  private:

@@ -40,20 +40,20 @@ void merge_entries(const context& ctx, run_file& runs, const os::file& out_file,
   const std::span<std::byte> buffer(memory->data(), memory->size());
   runs.reduce(buffer);
   const auto out = make_sink(ctx, out_file, sort_stage::merge_write, o.records);
-  auto queue = os::buffer::reserve(ctx.plan.queue_entries * sizeof(entry));
+  const std::size_t queued = (ctx.plan.merges_beside ? 2 : 1) * ctx.plan.queue_entries;
+  auto queue = os::buffer::reserve(queued * sizeof(entry));
   if (ctx.job.stopped() || !out->reserve() || !ctx.job.keep(queue)) return;
-  runs.merge(buffer, queue->as<entry>().first(ctx.plan.queue_entries),
-             [&](std::span<entry> sorted) {
-               if (!out->full()) out->take(sorted);
-             });
+  runs.merge(buffer, queue->as<entry>().first(queued), [&](std::span<entry> sorted) {
+    if (!out->full()) out->take(sorted);
+  });
   out->finish(o);
   o.runs = runs.totals();
+  o.places = runs.places().report();
 }
 
 }  // namespace
 
-outcome sort_by_index(const context& ctx, const os::file& out_file,
-                      const std::string& temporary_directory) {
+outcome sort_by_index(const context& ctx, const os::file& out_file) {
   outcome o;
   o.algorithm = ctx.plan.algorithm;
   if (ctx.job.options.writes_all()) {
@@ -61,7 +61,7 @@ outcome sort_by_index(const context& ctx, const os::file& out_file,
     if (copy(ctx, out_file, o)) return o;
   }
   if (ctx.plan.part_records != 0) {
-    sort_in_parts(ctx, out_file, temporary_directory, o);
+    sort_in_parts(ctx, out_file, o);
     return o;
   }
   if (ctx.plan.selection_threads != 0 && select_top(ctx, out_file, o)) return o;
@@ -97,10 +97,9 @@ outcome sort_by_index(const context& ctx, const os::file& out_file,
       return o;
     }
     if (pieces.planned()) {
-      pieces.append(index.first(n), temporary_directory);
-    } else {
-      if (runs.runs().empty() && !runs.create(temporary_directory)) return o;
-      if (n > 0) runs.append(index.first(n));
+      pieces.append(index.first(n));
+    } else if (n > 0) {
+      runs.append(index.first(n));
     }
     if (load.at_end()) break;
   }

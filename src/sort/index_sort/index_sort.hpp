@@ -12,8 +12,7 @@ namespace isotherm::sort {
 
 /// Sorts by an index map: OnePass if it fits, MergePass if not, as far as the plan allows. Holds
 /// pieces of the input in memory meanwhile if the plan says so.
-outcome sort_by_index(const context& ctx, const os::file& out,
-                      const std::string& temporary_directory);
+outcome sort_by_index(const context& ctx, const os::file& out);
 
 /// Why the index map of `records` records cannot be sorted by this plan; empty if it can.
 std::string index_sort_obstacle(const plan& p, double records);

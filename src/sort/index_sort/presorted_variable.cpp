@@ -178,7 +178,7 @@ class backwards_copy {
     for (std::uint64_t at = begin; at < end && !ctx_.job.stopped(); at += buffer.size()) {
       const std::span<std::byte> piece(buffer.data(),
                                        std::min<std::uint64_t>(buffer.size(), end - at));
-      pooled_read(ctx_, ctx_.input.handle(), piece, at, sort_stage::copy);
+      pooled_read(ctx_, piece, at, sort_stage::copy);
       if (ctx_.job.stopped()) return;
       pooled_write(ctx_, out_, piece, written_, sort_stage::copy);
       written_ += piece.size();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace isotherm::sort {
 
@@ -21,6 +22,7 @@ struct outcome {
   std::uint64_t records_written = 0;
   std::uint64_t bytes_written = 0;
   run_totals runs;
+  std::vector<sort_place> places{};  ///< of runs
   sort_algorithm algorithm = sort_algorithm::onepass;
   std::string_view instead;  ///< not empty: what ran instead of an algorithm, a copy or a selection
   std::string_view values = "with their keys";  ///< how they were read

@@ -16,15 +16,16 @@ void reduce_runs(const context& ctx, run_files& all, std::size_t fan_in,
     for (std::size_t i = 1; i + n <= all.runs.size(); ++i) {
       if (bytes_from(i) < bytes_from(first)) first = i;
     }
-    record_writer to(ctx, all.file, sort_stage::merge_write, sort_stage::merge_other, all.end);
+    run_place* const place = all.places.take(bytes_from(first));
+    if (place == nullptr) return;
+    record_writer to(ctx, *place, overlap_of(ctx), sort_stage::merge_write,
+                     sort_stage::merge_other);
     if (!to.reserve()) return;
     merge(to, std::span(all.runs).subspan(first, n));
     to.finish();
     const auto at = all.runs.begin() + static_cast<std::ptrdiff_t>(first);
-    *at = {all.end, to.offset() - all.end};
+    *at = all.add(*place, to.offset() - place->end);
     all.runs.erase(at + 1, at + static_cast<std::ptrdiff_t>(n));
-    all.end = to.offset();
-    ++all.written;
   }
 }
 

@@ -19,12 +19,12 @@ namespace isotherm::sort {
 template <class Format>
 class record_cursor {
  public:
-  record_cursor(const context& ctx, const Format& format, const os::file& f, const record_run& run,
+  record_cursor(const context& ctx, const Format& format, const record_run& run,
                 std::span<std::byte> memory, after_reading space, read_ahead* ahead)
       : job_(ctx.job),
-        file_(f),
+        file_(run.place->file),
         format_(format),
-        window_(ctx, f, run, memory, kept(format), space, ahead) {}
+        window_(ctx, run, memory, kept(format), space, ahead) {}
   /// Bytes that its window keeps: a record, and a part of the next.
   static std::size_t kept(const Format& format) noexcept { return 2 * format.longest(); }
 
@@ -61,25 +61,25 @@ class record_cursor {
   run_record head_;
 };
 
-/// Merges `some` runs of `f` by way of `memory`, of which fan_in_of() tells how many it takes.
-/// Calls `take(record, same)` for each record in order until it returns false: `same` says that its
-/// key is that of the record before. Records with equal keys come in the order of `some`.
+/// Merges `some` runs by way of `memory`, of which fan_in_of() tells how many it takes. Calls
+/// `take(record, same)` for each record in order until it returns false: `same` says that its key
+/// is that of the record before. Records with equal keys come in the order of `some`.
 template <class Format, class Take>
-void merge_records(const context& ctx, const Format& format, const os::file& f,
-                   std::span<const record_run> some, std::span<std::byte> memory,
-                   after_reading space, const Take& take) {
+void merge_records(const context& ctx, const Format& format, std::span<const record_run> some,
+                   std::span<std::byte> memory, overlap how, after_reading space,
+                   const Take& take) {
   using cursor = record_cursor<Format>;
   constexpr std::size_t kStep = 1 << 14;  // records between two checks whether the sort was stopped
   const std::size_t share = memory.size() / some.size();
-  const bool ahead =
-      overlaps(ctx) && share >= run_window::bytes_for(cursor::kept(format), reading::ahead);
+  const bool ahead = how == overlap::beside &&
+                     share >= run_window::bytes_for(cursor::kept(format), reading::ahead);
   record_order order(ctx);
   std::deque<cursor> cursors;  // do not move
   std::vector<order_code> codes;
   codes.reserve(some.size());
-  read_ahead reader(ctx, f);
+  read_ahead reader(ctx);
   for (std::size_t i = 0; i < some.size(); ++i) {
-    cursors.emplace_back(ctx, format, f, some[i], memory.subspan(i * share, share), space,
+    cursors.emplace_back(ctx, format, some[i], memory.subspan(i * share, share), space,
                          ahead ? &reader : nullptr);
   }
   const stage_timer timer(ctx.job, sort_stage::merge_other);
@@ -107,7 +107,8 @@ void merge_records(const context& ctx, const Format& format, const os::file& f,
 template <class Format>
 std::size_t fan_in_of(const context& ctx, const Format& format, std::span<std::byte> memory) {
   const std::size_t kept = record_cursor<Format>::kept(format);
-  const reading how = overlaps(ctx) ? reading::ahead : reading::when_asked;
+  const reading how =
+      overlap_with_runs(ctx) == overlap::beside ? reading::ahead : reading::when_asked;
   return std::max<std::size_t>(2, memory.size() / run_window::bytes_for(kept, how));
 }
 
@@ -117,17 +118,20 @@ std::uint64_t least_merge_bytes(const Format& format) {
   return 2 * run_window::bytes_for(record_cursor<Format>::kept(format), reading::when_asked);
 }
 
-/// Runs of records in a file without a name, in the order of the input.
+/// Runs of records, in the order of the input.
 struct run_files {
-  os::file file;
+  explicit run_files(const context& ctx) : places(ctx) {}
+  run_places places;
   std::vector<record_run> runs;
-  std::uint64_t end = 0;      ///< of the file
   std::uint64_t written = 0;  ///< runs, merged ones included
 
-  void add(std::uint64_t bytes) {
-    runs.push_back({end, bytes});
-    end += bytes;
+  /// Says that a run of `bytes` was written to `at`, which takes the next behind it.
+  record_run add(run_place& at, std::uint64_t bytes) {
+    const record_run made{&at, at.end, bytes};
+    at.end += bytes;
+    at.written += bytes;
     ++written;
+    return made;
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "os/thread_pool.hpp"
 
@@ -26,17 +27,12 @@ std::uint64_t record_runs::hold(std::uint64_t offset) {
   }
   ctx_.input.hold({}, 0);
   const std::span<std::byte> bytes(memory_.data(), n);
-  pooled_read(ctx_, ctx_.input.handle(), bytes, offset, sort_stage::run_read);
+  pooled_read(ctx_, bytes, offset, sort_stage::run_read);
   if (!ctx_.job.stopped()) ctx_.input.hold(bytes, offset);
   return offset + n;
 }
 
-void record_runs::append(std::span<const entry> sorted, const std::string& directory) {
-  if (!all_.file) {
-    auto f = os::file::unnamed(directory);
-    if (!ctx_.job.keep(f)) return;
-    all_.file = std::move(*f);
-  }
+void record_runs::append(std::span<const entry> sorted) {
   const stage_timer timer(ctx_.job, sort_stage::run_write);
   const unsigned threads = ctx_.plan.write_threads;
   const auto dropped = [&](entry e) { return ctx_.layout.entries().dropped(e); };
@@ -53,23 +49,26 @@ void record_runs::append(std::span<const entry> sorted, const std::string& direc
       if (!dropped(sorted[i])) bytes[t] += format_.size_of(sorted[i], view);
     }
   });
-  std::vector<std::uint64_t> offsets(threads, all_.end);
+  const std::uint64_t total = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+  run_place* const place = all_.places.take(total);
+  if (place == nullptr) return;
+  std::vector<std::uint64_t> offsets(threads, place->end);
   for (unsigned t = 1; t < threads; ++t) offsets[t] = offsets[t - 1] + bytes[t - 1];
   ctx_.job.writers.run(threads, [&](unsigned t) {
-    write_part(sorted.first(bounds[t + 1]), bounds[t], bounds[t + 1], offsets[t]);
+    write_part(place->file, sorted.first(bounds[t + 1]), bounds[t], bounds[t + 1], offsets[t]);
   });
-  all_.add(offsets.back() + bytes.back() - all_.end);
+  all_.runs.push_back(all_.add(*place, total));
 }
 
-void record_runs::write_part(std::span<const entry> sorted, std::uint64_t begin, std::uint64_t end,
-                             std::uint64_t offset) {
+void record_runs::write_part(const os::file& to, std::span<const entry> sorted, std::uint64_t begin,
+                             std::uint64_t end, std::uint64_t offset) {
   const entry_layout& l = ctx_.layout.entries();
   source_view view(ctx_.job, ctx_.input);
   std::vector<std::byte> buffer(kThreadScratchBytes);
   std::size_t filled = 0;
   const auto flush = [&] {
     const std::span<const std::byte> bytes(buffer.data(), filled);
-    if (!ctx_.job.keep(all_.file.write(bytes, offset))) return false;
+    if (!ctx_.job.keep(to.write(bytes, offset))) return false;
     ctx_.job.count(sort_stage::run_write, 0, filled);
     offset += filled;
     filled = 0;
@@ -97,7 +96,7 @@ void record_runs::write_part(std::span<const entry> sorted, std::uint64_t begin,
 /// Merges `some` runs and calls `take(record)` for each record in order or, if keys are wanted once
 /// or counted, for the first of each key with the sum of the counts; until `take` returns false.
 template <class Take>
-void record_runs::merge_groups(std::span<const record_run> some, after_reading space,
+void record_runs::merge_groups(std::span<const record_run> some, overlap how, after_reading space,
                                const Take& take) {
   const bool counts = ctx_.job.options.count;
   const bool once = counts || ctx_.job.options.unique;
@@ -110,7 +109,7 @@ void record_runs::merge_groups(std::span<const record_run> some, after_reading s
     return take(r);
   };
   bool more = true;
-  merge_records(ctx_, format_, all_.file, some, {memory_.data(), memory_.size()}, space,
+  merge_records(ctx_, format_, some, {memory_.data(), memory_.size()}, how, space,
                 [&](const run_record& r, bool same) {
                   if (!counts) return (once && same) || (more = take(r));
                   if (same) {
@@ -126,7 +125,7 @@ void record_runs::merge_groups(std::span<const record_run> some, after_reading s
 }
 
 void record_runs::merge_frames(record_writer& to, std::span<const record_run> some) {
-  merge_groups(some, after_reading::give_back, [&](const run_record& r) {
+  merge_groups(some, overlap_of(ctx_), after_reading::give_back, [&](const run_record& r) {
     std::memcpy(to.place(r.frame.size()), r.frame.data(), r.frame.size());
     return true;
   });
@@ -187,7 +186,7 @@ void record_runs::put(const run_record& r, record_writer& to) {
 
 void record_runs::merge_last(record_writer& to, outcome& o) {
   const std::uint64_t top = ctx_.job.options.top;
-  merge_groups(all_.runs, after_reading::keep, [&](const run_record& r) {
+  merge_groups(all_.runs, overlap_with_runs(ctx_), after_reading::keep, [&](const run_record& r) {
     put(r, to);
     return ++o.records_written != top;
   });
@@ -209,6 +208,7 @@ void record_runs::merge(const os::file& out, outcome& o) {
   to.finish();
   o.bytes_written = to.offset();
   o.runs.runs = all_.written;
+  o.places = all_.places.report();
 }
 
 }  // namespace isotherm::sort

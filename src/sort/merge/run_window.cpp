@@ -41,7 +41,12 @@ void read_ahead::wait(fetch& f) {
 
 void read_ahead::read(const fetch& f) {
   const stage_timer timer(ctx_.job, sort_stage::merge_read);
-  if (ctx_.job.stopped() || !ctx_.job.keep(file_.read(f.target, f.offset))) return;
+  if (ctx_.job.stopped()) return;
+  if (f.from->at.use.emulation != nullptr) {
+    pooled_read(ctx_, *f.from, f.target, f.offset, sort_stage::merge_read);
+    return;
+  }
+  if (!ctx_.job.keep(f.from->file.read(f.target, f.offset))) return;
   ctx_.job.count(sort_stage::merge_read, f.target.size(), 0);
 }
 
@@ -60,10 +65,9 @@ void read_ahead::work() {
   }
 }
 
-run_window::run_window(const context& ctx, const os::file& f, const record_run& run,
-                       std::span<std::byte> memory, std::size_t kept, after_reading space,
-                       read_ahead* ahead)
-    : ctx_(ctx), file_(f), run_(run), kept_(kept), space_(space), ahead_(ahead) {
+run_window::run_window(const context& ctx, const record_run& run, std::span<std::byte> memory,
+                       std::size_t kept, after_reading space, read_ahead* ahead)
+    : ctx_(ctx), run_(run), kept_(kept), space_(space), ahead_(ahead) {
   ISO_CHECK(
       memory.size() >= bytes_for(kept, ahead != nullptr ? reading::ahead : reading::when_asked),
       "a run has a larger window");
@@ -77,7 +81,7 @@ run_window::run_window(const context& ctx, const os::file& f, const record_run& 
 void run_window::start_fetch() {
   const std::span<std::byte> room = halves_[turn_].subspan(kept_);
   const std::uint64_t n = std::min<std::uint64_t>(room.size(), run_.bytes - read_);
-  next_ = {room.first(n), run_.offset + read_, false};
+  next_ = {run_.place, room.first(n), run_.offset + read_, false};
   read_ += n;
   if (n > 0 && ahead_ != nullptr) ahead_->start(next_);
 }
@@ -92,12 +96,13 @@ std::span<const std::byte> run_window::more(const std::byte* first) {
   if (left > 0) std::memmove(begin, first, left);
   if (ahead_ == nullptr) {
     const stage_timer timer(ctx_.job, sort_stage::merge_read, sort_stage::merge_other);
-    pooled_read(ctx_, file_, next_.target, next_.offset, sort_stage::merge_read);
+    pooled_read(ctx_, *run_.place, next_.target, next_.offset, sort_stage::merge_read);
   }
   end_ = next_.target.data() + next_.target.size();
   const std::span<const std::byte> all(begin, left + next_.target.size());
   if (space_ == after_reading::give_back) {
-    give_back(ctx_.job, file_, run_.offset, next_.offset, next_.offset + next_.target.size());
+    give_back(ctx_.job, run_.place->file, run_.offset, next_.offset,
+              next_.offset + next_.target.size());
   }
   turn_ ^= 1;
   if (ahead_ != nullptr) start_fetch();

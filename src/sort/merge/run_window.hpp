@@ -12,8 +12,16 @@
 
 namespace isotherm::sort {
 
-/// Bytes of a file that are wanted soon.
+/// Where a run of records lies.
+struct record_run {
+  run_place* place = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Bytes of a run that are wanted soon.
 struct fetch {
+  const run_place* from = nullptr;
   std::span<std::byte> target;
   std::uint64_t offset = 0;
   bool done = false;  ///< guarded by the lock of the read_ahead; also true after an error
@@ -23,7 +31,7 @@ struct fetch {
 class read_ahead {
  public:
   /// The arguments must outlive it.
-  read_ahead(const context& ctx, const os::file& f) : ctx_(ctx), file_(f) {}
+  explicit read_ahead(const context& ctx) : ctx_(ctx) {}
   ~read_ahead();
   read_ahead(const read_ahead&) = delete;
   read_ahead& operator=(const read_ahead&) = delete;
@@ -37,7 +45,6 @@ class read_ahead {
   void read(const fetch& f);
 
   const context ctx_;
-  const os::file& file_;
   std::mutex lock_;  // guards all below and the fetches
   std::condition_variable wanted_;
   std::condition_variable done_;
@@ -45,9 +52,6 @@ class read_ahead {
   bool stop_ = false;
   os::thread thread_;
 };
-
-/// Where a run of records lies in the file of runs.
-using record_run = run_segment;
 
 /// When a window reads what follows: when it is asked for, or before, into a half of its memory.
 enum class reading : std::uint8_t { when_asked, ahead };
@@ -57,8 +61,8 @@ class run_window {
  public:
   /// `memory` holds what bytes_for() says or more. Without `ahead` the window reads as it is asked
   /// to. The arguments must outlive it.
-  run_window(const context& ctx, const os::file& f, const record_run& run,
-             std::span<std::byte> memory, std::size_t kept, after_reading space, read_ahead* ahead);
+  run_window(const context& ctx, const record_run& run, std::span<std::byte> memory,
+             std::size_t kept, after_reading space, read_ahead* ahead);
   run_window(const run_window&) = delete;
   run_window& operator=(const run_window&) = delete;
 
@@ -77,7 +81,6 @@ class run_window {
   void start_fetch();
 
   const context ctx_;
-  const os::file& file_;
   const record_run run_;
   const std::size_t kept_;
   const after_reading space_;

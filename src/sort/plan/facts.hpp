@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "device/model.hpp"
 #include "sort/coding/policy.hpp"
+#include "sort/plan/devices.hpp"
 
 namespace isotherm::sort {
 
@@ -27,8 +29,9 @@ struct processor_speed {
 
 struct facts {
   input_facts input;
-  const device::model* device = nullptr;  ///< null: its numbers are not known
-  processor_speed processor{};            ///< zeros: the device is not emulated
+  const device::model* device = nullptr;         ///< null: its numbers are not known
+  std::span<const run_directory> directories{};  ///< those for runs, the fastest first
+  processor_speed processor{};                   ///< zeros: the device is not emulated
   unsigned processors = 1;
   std::uint64_t available_bytes = 0;                   ///< memory that the process may still take
   std::optional<std::uint64_t> address_space_bytes{};  ///< nullopt: no limit

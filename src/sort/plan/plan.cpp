@@ -16,6 +16,8 @@ constexpr std::uint64_t kMiB = 1 << 20;
 /// Resident bytes of the program itself, its libraries, stacks and the C library's arenas; checked
 /// by the tests that measure the peak.
 constexpr std::uint64_t kProgramBytes = 14 * kMiB;
+/// Resident bytes of a thread's stack, and of what the C library keeps for it.
+constexpr std::uint64_t kStackAndArena = 64 << 10;
 /// For each record of the queue: its entry and, where records vary in size, its place in the
 /// buffer.
 constexpr std::uint64_t kBytesOfQueued = 48;
@@ -40,6 +42,25 @@ void choose_threads(plan& p, const sort_options& o, const facts& known) {
   if (p.way.one_thread) {
     p.read_threads = p.random_threads = p.strided_threads = p.write_threads = p.sort_threads = 1;
   }
+}
+
+/// Takes over the directories for runs, with the threads that each device wants, and says what may
+/// go on beside what.
+void place_runs(plan& p, const sort_options& o, const facts& known) {
+  p.runs.assign(known.directories.begin(), known.directories.end());
+  for (run_directory& d : p.runs) {
+    const bool own = d.apart && d.numbers != nullptr && !p.way.one_thread;
+    d.use.read_threads = own && o.read_threads == 0
+                             ? device::best_streams(d.numbers->sequential_read)
+                             : p.read_threads;
+    d.use.write_threads =
+        own && o.write_threads == 0 ? device::best_streams(d.numbers->write) : p.write_threads;
+  }
+  p.runs_apart = !p.runs.empty() && std::ranges::all_of(p.runs, &run_directory::apart);
+  const record_layout layout(o);
+  const bool in_entries =  // no merge reads keys of the input
+      o.format != record_format::lines && o.key_bytes <= layout.entries().key_bytes;
+  p.merges_beside = p.runs_apart && p.way.may_merge && in_entries && !p.way.one_thread;
 }
 
 /// The user's choice. Without one, no_io_overlap where reads and writes hinder each other, and
@@ -81,7 +102,7 @@ void consider_scans(plan& p, const sort_options& o, const facts& known, std::uin
   const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
   const bool merges = p.way.must_merge || records > p.index_entries;
   const std::uint64_t merge = merges ? std::min(room / 4, 64 * kMiB) : 0;
-  const std::uint64_t queue = merges ? sizeof(entry) : 0;
+  const std::uint64_t queue = merges ? (p.merges_beside ? 2 : 1) * sizeof(entry) : 0;
   const std::uint64_t held = merges ? merge : records * sizeof(entry);
   if (room <= held) return;
   const std::uint64_t batch = std::min({records, (room - held) / (buffers * o.record_bytes + queue),
@@ -96,7 +117,6 @@ void consider_scans(plan& p, const sort_options& o, const facts& known, std::uin
 /// Memory of each thread of a plan: a piece of the input (at least two records and a key), the
 /// records that it copies, and what the C library keeps for it.
 std::uint64_t bytes_of_thread(const plan& p, const sort_options& o, std::uint64_t input_bytes) {
-  constexpr std::uint64_t kStackAndArena = 64 << 10;
   std::uint64_t piece = kThreadScratchBytes;
   if (o.format == record_format::fixed) piece = std::max(piece, 3 * o.record_bytes);
   piece += std::min(input_bytes, p.way.copied_records * (o.record_bytes + sizeof(entry)));
@@ -104,7 +124,16 @@ std::uint64_t bytes_of_thread(const plan& p, const sort_options& o, std::uint64_
 }
 
 unsigned most_threads(const plan& p) {
-  return std::max({p.read_threads, p.random_threads, p.write_threads, p.sort_threads});
+  unsigned most = std::max({p.read_threads, p.random_threads, p.write_threads, p.sort_threads});
+  for (const run_directory& d : p.runs) most = std::max(most, d.use.write_threads);
+  return most;
+}
+
+/// The most threads that read runs alone, into memory that others have.
+unsigned run_readers(const plan& p) {
+  unsigned most = 0;
+  for (const run_directory& d : p.runs) most = std::max(most, d.use.read_threads);
+  return p.runs_apart ? most : 0;
 }
 
 /// Lowers the numbers of threads that the user left open until all threads fit in `room` bytes.
@@ -117,6 +146,10 @@ void lower_threads(plan& p, const sort_options& o, std::uint64_t each, std::uint
     p.random_threads = std::min(p.random_threads, most);
   }
   if (o.write_threads == 0) p.write_threads = std::min(p.write_threads, most);
+  for (run_directory& d : p.runs) {
+    if (o.read_threads == 0) d.use.read_threads = std::min(d.use.read_threads, most);
+    if (o.write_threads == 0) d.use.write_threads = std::min(d.use.write_threads, most);
+  }
   if (o.sort_threads == 0) p.sort_threads = std::min(p.sort_threads, most);
 }
 
@@ -134,7 +167,8 @@ std::uint64_t most_records(const sort_options& o, std::uint64_t input_bytes) {
 std::uint64_t address_space_beside(const plan& p, std::uint64_t input_bytes) {
   constexpr std::uint64_t kAllocator = 8 * kMiB;
   const std::uint64_t threads = most_threads(p) - 1 + p.write_threads - 1 +
-                                (p.concurrency == sort_concurrency::io_overlap ? 1 : 0);
+                                (p.concurrency == sort_concurrency::io_overlap ? 1 : 0) +
+                                run_readers(p);
   return threads * (os::thread_stack_bytes() + kAllocator) + (p.way.in_place ? input_bytes : 0);
 }
 
@@ -159,14 +193,15 @@ base::result<std::uint64_t> share_out(plan& p, const sort_options& o, const fact
   const std::uint64_t room = p.memory_bytes - kProgramBytes - kSmallestLimit / 4;
   lower_threads(p, o, each, room);
   const unsigned threads = most_threads(p);
-  if (threads * each > room) {
+  const std::uint64_t taken = threads * each + run_readers(p) * kStackAndArena;
+  if (taken > room) {
     return std::unexpected(base::error{
         fmt::format("{} is too little for {} threads: give more, or lower --read-threads, "
                     "--write-threads or --sort-threads",
                     limit, threads),
         0});
   }
-  return p.memory_bytes - kProgramBytes - threads * each;
+  return p.memory_bytes - kProgramBytes - taken;
 }
 
 /// Returns how many threads can each keep, in `room` bytes together, the first records of --top; 0
@@ -189,6 +224,17 @@ unsigned selection_threads(const plan& p, const sort_options& o, const facts& kn
       std::min<std::uint64_t>(p.read_threads, room / (selection_candidates(o.top) * each)));
 }
 
+/// The speeds of the emulated device that takes runs first; zeros if it is not emulated. `main`, of
+/// input and output, takes them where no directory is known.
+run_speeds run_speeds_of(const plan& p, const device::model* main) {
+  using enum device::access;
+  const device_use use = p.runs.empty() ? main_use(p, nullptr) : p.runs.front().use;
+  const device::model* const m = p.runs.empty() ? main : p.runs.front().numbers;
+  if (m == nullptr || !m->emulated()) return {};
+  return {.write = m->bandwidth(write, use.write_threads, 1 << 20),
+          .read = m->bandwidth(sequential_read, use.read_threads, 1 << 20)};
+}
+
 base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
                                      const facts& known) {
   const std::uint64_t input_bytes = known.input.bytes;
@@ -199,14 +245,11 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   p.scan_gather = way.scans;
   p.compression = o.compression;
   choose_threads(p, o, known);
+  place_runs(p, o, known);
   auto shared = share_out(p, o, known);
   if (!shared) return std::unexpected(shared.error());
   const device::model* const priced = known.emulated();
-  if (priced != nullptr) {
-    using enum device::access;
-    p.run_device = {.write = priced->bandwidth(write, p.write_threads, 1 << 20),
-                    .read = priced->bandwidth(sequential_read, p.read_threads, 1 << 20)};
-  }
+  p.run_device = run_speeds_of(p, priced);
   std::uint64_t rest = *shared;
   p.room_bytes = rest;
   p.output_buffer_bytes = std::clamp<std::uint64_t>(rest / 8, kMiB, 64 * kMiB);
@@ -215,6 +258,7 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   p.queue_entries = std::clamp<std::uint64_t>(
       p.output_buffer_bytes / std::max<std::uint64_t>(record, 1), 1, p.output_buffer_bytes / 32);
   rest -= buffers * p.output_buffer_bytes + kBytesOfQueued * p.queue_entries;
+  if (p.merges_beside) rest -= sizeof(entry) * p.queue_entries;
   if (record_layout(o).integers()) consider_parts(p, o, known);
   p.map_input = p.part_records == 0 && input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
                 rest - input_bytes >= kSmallestLimit;
@@ -278,11 +322,15 @@ base::result<plan> make_plan(const sort_options& o, const approach& way, const f
   return p;
 }
 
+device_use main_use(const plan& p, device::emulation* emulation) noexcept {
+  return {.emulation = emulation, .read_threads = p.read_threads, .write_threads = p.write_threads};
+}
+
 bool consider_parts(plan& p, const sort_options& o, const facts& known) {
   constexpr std::uint64_t kSamplesShare = 8;  // of the room, one part in so many
   const bool integers = record_layout(o).integers();
-  if (p.way.freedom != liberty::full || known.emulated() != nullptr || !o.writes_all() ||
-      o.format != record_format::fixed || o.record_bytes >= base::kPageBytes ||
+  if (p.way.freedom != liberty::full || known.emulated() != nullptr || o.emulates_runs() ||
+      !o.writes_all() || o.format != record_format::fixed || o.record_bytes >= base::kPageBytes ||
       (!integers && p.concurrency != sort_concurrency::no_sync)) {
     return false;
   }
@@ -305,8 +353,8 @@ bool consider_parts(plan& p, const sort_options& o, const facts& known) {
 
 bool consider_pieces(plan& p, const sort_options& o, std::uint64_t record_bytes) {
   const bool fixed = o.format == record_format::fixed;
-  if (p.map_input || o.emulates() || !p.way.may_merge || p.way.freedom != liberty::full ||
-      o.compression == sort_compression::on ||
+  if (p.map_input || o.emulates() || o.emulates_runs() || !p.way.may_merge ||
+      p.way.freedom != liberty::full || o.compression == sort_compression::on ||
       (fixed && (o.writes_all() || record_bytes >= base::kPageBytes))) {
     return false;
   }

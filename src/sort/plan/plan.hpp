@@ -4,8 +4,11 @@
 
 #include <isotherm/sort.hpp>
 
+#include <vector>
+
 #include "sort/coding/policy.hpp"
 #include "sort/input/records.hpp"
+#include "sort/plan/devices.hpp"
 #include "sort/plan/facts.hpp"
 
 namespace isotherm::sort {
@@ -43,7 +46,13 @@ struct plan {
           ///< map, in runs and then in parts of the order; 0: by an index map
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
   sort_compression compression = sort_compression::automatic;
-  run_speeds run_device;  ///< zeros: not known
+  run_speeds run_device;              ///< of the first of `runs`; zeros: it is not emulated
+  std::vector<run_directory> runs{};  ///< the fastest first; each run goes to the first that has
+                                      ///< room for it
+  bool runs_apart = false;     ///< whether no run lies on the device of input or output: runs are
+                               ///< read while that one is written, and the other way round
+  bool merges_beside = false;  ///< entries of an index map are merged while the records of those
+                               ///< before are gathered and written
   unsigned read_threads = 1;
   unsigned strided_threads = 1;
   unsigned random_threads = 1;
@@ -64,6 +73,9 @@ struct plan {
   std::uint64_t mapping_memory_bytes = 0;  ///< if an in-place sort cannot map its input: a limit
                                            ///< with which it could
 };
+
+/// The device of input and output, as the plan uses it.
+device_use main_use(const plan& p, device::emulation* emulation) noexcept;
 
 /// Shares out `options.memory_bytes` (0: half of the available memory). Of the input only its size
 /// is used. An error if the limit is too small to work in.

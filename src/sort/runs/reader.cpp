@@ -15,14 +15,12 @@ namespace {
 
 constexpr std::size_t kIoStep = 1 << 20;
 
-}  // namespace
-
-void pooled_read(const context& ctx, const os::file& f, std::span<std::byte> target,
-                 std::uint64_t offset, sort_stage stage) {
+void read_by(os::thread_pool& pool, const context& ctx, const device_use& on, const os::file& f,
+             std::span<std::byte> target, std::uint64_t offset, sort_stage stage) {
   const unsigned useful =
-      static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, ctx.plan.read_threads));
-  const device::stream_group group(ctx.job.emulation, device::access::sequential_read, useful);
-  ctx.job.readers.run(useful, [&](unsigned t) {
+      static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, on.read_threads));
+  const device::stream_group group(on.emulation, device::access::sequential_read, useful);
+  pool.run(useful, [&](unsigned t) {
     device::stream stream(group);
     const auto [begin, end] = os::part_of(target.size(), useful, t);
     for (std::size_t at = begin; at < end && !ctx.job.stopped(); at += kIoStep) {
@@ -31,6 +29,20 @@ void pooled_read(const context& ctx, const os::file& f, std::span<std::byte> tar
     }
   });
   ctx.job.count(stage, target.size(), 0);
+}
+
+}  // namespace
+
+void pooled_read(const context& ctx, std::span<std::byte> target, std::uint64_t offset,
+                 sort_stage stage) {
+  read_by(ctx.job.readers, ctx, main_use(ctx.plan, ctx.job.emulation), ctx.input.handle(), target,
+          offset, stage);
+}
+
+void pooled_read(const context& ctx, const run_place& from, std::span<std::byte> target,
+                 std::uint64_t offset, sort_stage stage) {
+  os::thread_pool& pool = ctx.plan.merges_beside ? ctx.job.run_readers : ctx.job.readers;
+  read_by(pool, ctx, from.at.use, from.file, target, offset, stage);
 }
 
 base::error damage_of(const os::file& f) {
@@ -48,10 +60,9 @@ void give_back(job& j, const os::file& f, std::uint64_t first, std::uint64_t fro
   if (begin < end) j.keep(f.discard(begin, end - begin));
 }
 
-run_reader::run_reader(const context& ctx, const os::file& f, const run& r,
-                       std::span<std::byte> window, after_reading space)
+run_reader::run_reader(const context& ctx, const run& r, std::span<std::byte> window,
+                       after_reading space)
     : ctx_(ctx),
-      file_(f),
       run_(r),
       compressed_(r.compressed),
       space_(space),
@@ -75,10 +86,11 @@ bool run_reader::fill(std::size_t needed) {
     if (ctx_.job.stopped()) return false;
     const run_segment& s = run_.segments[segment_];
     const std::size_t n = std::min<std::uint64_t>(room - end_, s.bytes - read_);
-    pooled_read(ctx_, file_, window_.subspan(end_, n), s.offset + read_, sort_stage::merge_read);
+    pooled_read(ctx_, *run_.place, window_.subspan(end_, n), s.offset + read_,
+                sort_stage::merge_read);
     if (ctx_.job.stopped()) return false;
     if (space_ == after_reading::give_back) {
-      give_back(ctx_.job, file_, s.offset, s.offset + read_, s.offset + read_ + n);
+      give_back(ctx_.job, run_.place->file, s.offset, s.offset + read_, s.offset + read_ + n);
     }
     end_ += n;
     read_ += n;
@@ -105,7 +117,7 @@ bool run_reader::next_block() {
 
 bool run_reader::damaged() {
   block_at_ = block_end_ = 0;
-  ctx_.job.fail(damage_of(file_));
+  ctx_.job.fail(damage_of(run_.place->file));
   return false;
 }
 

@@ -4,18 +4,21 @@
 #include <vector>
 
 #include "os/files/file.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/plan/context.hpp"
+#include "sort/runs/run_places.hpp"
 
 namespace isotherm::sort {
 
 /// Contiguous bytes of a run.
 struct run_segment {
-  std::uint64_t offset = 0;  // in the run file
+  std::uint64_t offset = 0;  // in the file of its place
   std::uint64_t bytes = 0;
 };
 
-/// A sorted piece of an index map in the run file. Each entry or block lies in one segment.
+/// A sorted piece of an index map. Each entry or block lies in one segment.
 struct run {
+  run_place* place = nullptr;
   std::vector<run_segment> segments;
   std::uint64_t entries = 0;
   bool compressed = false;
@@ -28,8 +31,7 @@ class run_reader {
  public:
   /// Reads through `window`, which has at least kLeastWindow bytes and is aligned to 16. The
   /// arguments must outlive the reader.
-  run_reader(const context& ctx, const os::file& f, const run& r, std::span<std::byte> window,
-             after_reading space);
+  run_reader(const context& ctx, const run& r, std::span<std::byte> window, after_reading space);
 
   /// Reads the next entry; false behind the last, or after an error, which becomes the job's.
   bool next(entry& e) {
@@ -52,7 +54,6 @@ class run_reader {
   bool damaged();
 
   const context ctx_;
-  const os::file& file_;
   const run& run_;
   const bool compressed_;
   const after_reading space_;
@@ -76,8 +77,11 @@ base::error damage_of(const os::file& f);
 void give_back(job& j, const os::file& f, std::uint64_t first, std::uint64_t from,
                std::uint64_t to);
 
-/// Reads [offset, offset + target.size()) of `f` with the plan's pool of streams.
-void pooled_read(const context& ctx, const os::file& f, std::span<std::byte> target,
+/// Reads [offset, offset + target.size()) of the input with the plan's pool of streams.
+void pooled_read(const context& ctx, std::span<std::byte> target, std::uint64_t offset,
+                 sort_stage stage);
+/// The same of a file of runs, with the streams that its device wants.
+void pooled_read(const context& ctx, const run_place& from, std::span<std::byte> target,
                  std::uint64_t offset, sort_stage stage);
 
 }  // namespace isotherm::sort

@@ -5,6 +5,7 @@
 #include "base/page.hpp"
 #include "device/stream.hpp"
 #include "os/memory/buffer.hpp"
+#include "os/thread.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/coding/codec.hpp"
 #include "sort/runs/key_reads.hpp"
@@ -16,12 +17,21 @@ namespace {
 constexpr std::size_t kSlack = 16;  // pack() writes 16 bytes
 constexpr std::size_t kIoStep = 1 << 20;
 
+constexpr std::size_t longest_block(unsigned packed_bytes) {
+  return kBlockHeaderBytes + kBlockEntries * packed_bytes;
+}
+
 }  // namespace
 
 void pooled_write(const context& ctx, const os::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage) {
-  const unsigned threads = f.is_in_order() ? 1 : ctx.plan.write_threads;
-  const device::stream_group group(ctx.job.emulation, device::access::write, threads);
+  pooled_write(ctx, main_use(ctx.plan, ctx.job.emulation), f, bytes, offset, stage);
+}
+
+void pooled_write(const context& ctx, const device_use& on, const os::file& f,
+                  std::span<const std::byte> bytes, std::uint64_t offset, sort_stage stage) {
+  const unsigned threads = f.is_in_order() ? 1 : on.write_threads;
+  const device::stream_group group(on.emulation, device::access::write, threads);
   ctx.job.writers.run(threads, [&](unsigned t) {
     device::stream stream(group);
     const auto [begin, end] = os::part_of(bytes.size(), threads, t);
@@ -33,11 +43,19 @@ void pooled_write(const context& ctx, const os::file& f, std::span<const std::by
   ctx.job.count(stage, 0, bytes.size());
 }
 
-bool run_file::create(const std::string& directory) {
-  auto f = os::file::unnamed(directory);
-  if (!ctx_.job.keep(f)) return false;
-  file_ = std::move(*f);
-  return true;
+/// The most bytes of a file that `r`, a run of `entries`, reaches over. Where it is compressed,
+/// each writer leaves a hole behind the blocks that become smaller.
+std::uint64_t run_file::most_bytes(const run& r, std::uint64_t entries) const {
+  const unsigned packed = ctx_.layout.entries().packed_bytes();
+  if (!r.compressed) return entries * packed;
+  const std::uint64_t blocks = (entries + kBlockEntries - 1) / kBlockEntries;
+  return blocks * longest_block(packed) + (2 + ctx_.plan.write_threads) * base::kPageBytes;
+}
+
+/// Finds the place of a run of `entries`; false after an error.
+bool run_file::place(run& r, std::uint64_t entries) {
+  r.place = places_.take(most_bytes(r, entries));
+  return r.place != nullptr;
 }
 
 /// The user's choice; for `automatic`, whether it pays for this run on an emulated device.
@@ -61,9 +79,11 @@ void run_file::write(std::span<const entry> sorted, run& to) {
 
 void run_file::write_packed(std::span<const entry> sorted, run& to) {
   const unsigned packed = ctx_.layout.entries().packed_bytes();
-  const unsigned threads = ctx_.plan.write_threads;
+  const device_use& on = to.place->at.use;
+  const unsigned threads = on.write_threads;
   const std::size_t step = kThreadScratchBytes / packed;
-  const device::stream_group group(ctx_.job.emulation, device::access::write, threads);
+  const std::uint64_t offset = to.place->end;
+  const device::stream_group group(on.emulation, device::access::write, threads);
   ctx_.job.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * packed + kSlack);
     device::stream stream(group);
@@ -74,16 +94,17 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
         pack(ctx_.layout.entries(), sorted[at + i], bytes.data() + i * packed);
       }
       const std::span<const std::byte> piece(bytes.data(), n * packed);
-      if (!ctx_.job.keep(stream.write(file_, piece, end_ + at * packed))) return;
+      if (!ctx_.job.keep(stream.write(to.place->file, piece, offset + at * packed))) return;
     }
   });
   const std::uint64_t bytes = sorted.size() * packed;
-  if (!to.segments.empty() && to.segments.back().offset + to.segments.back().bytes == end_) {
+  if (!to.segments.empty() && to.segments.back().offset + to.segments.back().bytes == offset) {
     to.segments.back().bytes += bytes;
   } else {
-    to.segments.push_back({end_, bytes});
+    to.segments.push_back({offset, bytes});
   }
-  end_ += bytes;
+  to.place->end += bytes;
+  to.place->written += bytes;
   totals_.bytes_written += bytes;
   ctx_.job.count(sort_stage::run_write, 0, bytes);
 }
@@ -92,15 +113,16 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
 /// a hole behind those that it does.
 void run_file::write_compressed(std::span<const entry> sorted, run& to) {
   const auto& l = ctx_.layout.entries();
-  const std::size_t longest = kBlockHeaderBytes + kBlockEntries * l.packed_bytes();
+  const std::size_t longest = longest_block(l.packed_bytes());
   const std::size_t blocks = (sorted.size() + kBlockEntries - 1) / kBlockEntries;
   const std::size_t step = std::max<std::size_t>(1, kThreadScratchBytes / longest);
-  const unsigned threads = ctx_.plan.write_threads;
+  const device_use& on = to.place->at.use;
+  const unsigned threads = on.write_threads;
   const auto start_of = [&](std::uint64_t block, unsigned t) {
-    return end_ + (block * longest / base::kPageBytes + 1 + t) * base::kPageBytes;
+    return to.place->end + (block * longest / base::kPageBytes + 1 + t) * base::kPageBytes;
   };
   std::vector<run_segment> parts(threads);
-  const device::stream_group group(ctx_.job.emulation, device::access::write, threads);
+  const device::stream_group group(on.emulation, device::access::write, threads);
   ctx_.job.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * longest + kBlockSlack);
     device::stream stream(group);
@@ -115,21 +137,24 @@ void run_file::write_compressed(std::span<const entry> sorted, run& to) {
                          &bytes[filled]);
       }
       const std::span<const std::byte> piece(bytes.data(), filled);
-      if (!ctx_.job.keep(stream.write(file_, piece, parts[t].offset + parts[t].bytes))) return;
+      if (!ctx_.job.keep(stream.write(to.place->file, piece, parts[t].offset + parts[t].bytes)))
+        return;
       parts[t].bytes += filled;
     }
   });
-  end_ = start_of(blocks, threads);
+  to.place->end = start_of(blocks, threads);
   for (const run_segment& part : parts) {
     if (part.bytes == 0) continue;
     to.segments.push_back(part);
+    to.place->written += part.bytes;
     totals_.bytes_written += part.bytes;
     ctx_.job.count(sort_stage::run_write, 0, part.bytes);
   }
 }
 
 void run_file::append(std::span<const entry> sorted) {
-  run r{.segments = {}, .entries = 0, .compressed = should_compress(sorted)};
+  run r{.place = nullptr, .segments = {}, .entries = 0, .compressed = should_compress(sorted)};
+  if (!place(r, sorted.size())) return;
   write(sorted, r);
   ++totals_.runs;
   totals_.compressed += r.compressed;
@@ -137,8 +162,7 @@ void run_file::append(std::span<const entry> sorted) {
 }
 
 void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer,
-                          std::span<entry> piece, after_reading space,
-                          const std::function<void(std::span<entry>)>& take) {
+                          std::span<entry> piece, after_reading space, const taker& take) {
   key_reads keys(ctx_, sort_stage::merge_other);
   const std::size_t share = buffer.size() / some.size() / sizeof(entry) * sizeof(entry);
   struct cursor {
@@ -153,7 +177,7 @@ void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer
     const stage_timer timer(ctx_.job, sort_stage::merge_other);
     for (std::size_t i = 0; i < some.size(); ++i) {
       const std::span<std::byte> memory = buffer.subspan(i * share, share);
-      cursors.push_back({run_reader(ctx_, file_, some[i], memory, space)});
+      cursors.push_back({run_reader(ctx_, some[i], memory, space)});
       cursors.back().advance();
     }
   }
@@ -190,11 +214,13 @@ void run_file::reduce(std::span<std::byte> buffer) {
     const std::size_t n = std::min(fan_in, runs_.size() - fan_in + 1);
     const auto behind = runs_.begin() + static_cast<std::ptrdiff_t>(n);
     const std::vector<run> some(runs_.begin(), behind);
+    std::uint64_t entries = 0;
+    for (const run& r : some) entries += r.entries;
     run merged;
     merge_some(some, room, piece_buffer->as<entry>(), after_reading::give_back,
                [&](std::span<entry> sorted) {
-                 if (merged.entries == 0) merged.compressed = should_compress(sorted);
-                 write(sorted, merged);
+                 if (merged.place == nullptr) merged.compressed = should_compress(sorted);
+                 if (merged.place != nullptr || place(merged, entries)) write(sorted, merged);
                });
     runs_.erase(runs_.begin(), behind);
     ++totals_.runs;
@@ -203,9 +229,23 @@ void run_file::reduce(std::span<std::byte> buffer) {
   }
 }
 
-void run_file::merge(std::span<std::byte> buffer, std::span<entry> piece,
-                     const std::function<void(std::span<entry>)>& take) {
-  if (!runs_.empty()) merge_some(runs_, buffer, piece, after_reading::keep, take);
+/// Runs that lie on devices of their own are read while that of the records is read or written:
+/// one half of the piece is merged into while the other is taken.
+void run_file::merge(std::span<std::byte> buffer, std::span<entry> piece, const taker& take) {
+  if (runs_.empty()) return;
+  if (!ctx_.plan.merges_beside) {
+    merge_some(runs_, buffer, piece, after_reading::keep, take);
+    return;
+  }
+  const std::size_t half = piece.size() / 2;
+  os::thread taking;
+  merge_some(runs_, buffer, piece.first(half), after_reading::keep, [&](std::span<entry> sorted) {
+    if (taking.joinable()) taking.join();
+    const std::span<entry> next = piece.subspan(half, sorted.size());
+    std::ranges::copy(sorted, next.begin());
+    ctx_.job.beside(taking, [&take, next] { take(next); });
+  });
+  if (taking.joinable()) taking.join();
 }
 
 }  // namespace isotherm::sort
