@@ -24,7 +24,8 @@ EXPERIMENTS = pathlib.Path(__file__).resolve().parents[2] / 'lab/experiments'
 KINDS = {'ycsb', 'tiers', 'sort', 'device', 'google-benchmark', 'limited', 'soak-run',
          'soak-second', 'soak-requests', 'misses', 'miss-sizes', 'pair', 'page-cost', 'guide-cost',
          'plugin-cost', 'utilization', 'miss-ratios', 'redis', 'sort-beside', 'sort-auto',
-         'sort-memory', 'filling', 'overview', 'python-sorts', 'backends', 'vm'}
+         'sort-memory', 'filling', 'overview', 'python-sorts', 'ray', 'sort-devices', 'backends',
+         'vm'}
 from isotherm_report.experiments.ycsb import effectiveness  # noqa: E402
 
 ORIGIN = {'command': 'isotherm bench ycsb --json x', 'processor': 'Some <Processor>',
