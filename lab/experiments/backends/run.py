@@ -149,10 +149,7 @@ def main():
         running.add_argument('--save', required=True, help='appended to')
         running.add_argument('flags', nargs='*', help='of isotherm bench backends, after --')
         running.set_defaults(work=work)
-    for name, work in (('table', table), ('consolidated', consolidated)):
-        command = commands.add_parser(name)
-        command.add_argument('files', nargs='+')
-        command.set_defaults(work=work)
+    saved.add_readers(commands, table=table, consolidated=consolidated)
     options = parser.parse_args()
     options.work(options)
 

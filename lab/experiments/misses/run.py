@@ -494,9 +494,7 @@ def main():
             command.add_argument('--reads-ms', default='0,1,5,20')
             command.add_argument('--emulated', action='store_true',
                                  help='the disk, on a file of --dir')
-    command = commands.add_parser('table')
-    command.set_defaults(work=table)
-    command.add_argument('files', nargs='+')
+    saved.add_readers(commands, table=table)
     options = parser.parse_args()
     if options.work is not table:
         servers.check_tool(options.tool)

@@ -65,3 +65,11 @@ def rows(*paths):
     for path in paths:
         with open(path, encoding='utf-8') as file:
             yield from (json.loads(line) for line in file if line.strip())
+
+
+def add_readers(commands, **works):
+    """Adds a subcommand of each name, which calls its function with files of saved rows."""
+    for name, work in works.items():
+        command = commands.add_parser(name)
+        command.add_argument('files', nargs='+')
+        command.set_defaults(work=work)

@@ -149,10 +149,7 @@ def main():
     simulating.add_argument('--tool', default=tree.TOOL)
     simulating.add_argument('--save', required=True, help='appended to')
     simulating.set_defaults(work=simulated.run)
-    for name, work in (('table', table), ('seconds', seconds), ('cards', simulated.cards)):
-        command = commands.add_parser(name)
-        command.add_argument('files', nargs='+')
-        command.set_defaults(work=work)
+    saved.add_readers(commands, table=table, seconds=seconds, cards=simulated.cards)
     options = parser.parse_args()
     options.work(options)
 

@@ -165,9 +165,7 @@ def main():
     running.add_argument('--save', help='append a JSON object a run')
     running.add_argument('load', nargs='*', default=PERMUTED,
                          help='flags of the driver, after --, in place of the permuted Zipfian')
-    printing = commands.add_parser('table')
-    printing.set_defaults(work=table)
-    printing.add_argument('files', nargs='+')
+    saved.add_readers(commands, table=table)
     options = parser.parse_args()
     options.work(options)
 

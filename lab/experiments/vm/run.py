@@ -142,9 +142,7 @@ def main():
     running.add_argument('--save', required=True, help='appended to')
     running.add_argument('flags', nargs='*', help='of isotherm bench backends, after --')
     running.set_defaults(work=run)
-    showing = commands.add_parser('table')
-    showing.add_argument('files', nargs='+')
-    showing.set_defaults(work=table)
+    saved.add_readers(commands, table=table)
     options = parser.parse_args()
     try:
         options.work(options)
