@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+#include <cstddef>
+
 #include "index/adapter.hpp"
 #include "index/art/changes.hpp"
 #include "index/art/relocation.hpp"
@@ -40,12 +43,26 @@ struct simulated : index::placed<index::unmanaged> {
 };
 using in_art = simulated<kind_in_art>;
 using in_btree = simulated<kind_in_btree>;
-static_assert(index::storage<in_art> && index::storage<in_btree>);
+
+/// Makes a leaf of `art` as large as one of some 100 bytes that holds its record (SINLK, 6.6: two
+/// bytes are up to 2% of it). The record itself stays where it is.
+struct art_with_records : in_art {
+  using in_art::in_art;
+  struct use_count : placement::use_count {
+    std::array<std::byte, 80> record;
+  };
+};
+static_assert(index::storage<in_art> && index::storage<in_btree> &&
+              index::storage<art_with_records>);
 
 }  // namespace
 
 base::result<index::placed_index> make_simulated(std::string_view name,
-                                                 placement::placer& chooser) {
+                                                 placement::placer& chooser,
+                                                 record_place records) {
+  if (records == record_place::in_leaf) {
+    return index::make_placed_adapter<art, art_with_records>(chooser);
+  }
   if (name == art<in_art>::kName) return index::make_placed_adapter<art, in_art>(chooser);
   if (name == btree_occ<in_btree>::kName) {
     return index::make_placed_adapter<btree_occ, in_btree>(chooser);

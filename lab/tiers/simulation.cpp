@@ -113,6 +113,10 @@ class simulation {
   base::result<void> measure();
   base::result<void> perform(const workload::request& next);
   base::result<void> send(const workload::request& next, std::uint64_t number);
+  void visit_record(std::uint64_t number);
+  record_place records() const noexcept {
+    return asked_.simulated.has_records_in_leaves ? record_place::in_leaf : record_place::outside;
+  }
   void step();
   void watch_hot_leaves();
   void check_hot_leaves();
@@ -166,7 +170,7 @@ base::result<void> simulation::load(workload::target& store,
 
 base::result<std::uint64_t> simulation::measure_nodes() {
   slow_placement slow;
-  auto made = make_simulated(run_.index, slow.chooser());
+  auto made = make_simulated(run_.index, slow.chooser(), records());
   if (!made) return std::unexpected(made.error());
   tier_target store(*made->index, asked_.record, run_.keys);
   if (auto loaded = load(store, [] {}); !loaded) return std::unexpected(loaded.error());
@@ -187,7 +191,7 @@ base::result<void> simulation::make_tree(std::uint64_t node_bytes) {
       run_.placement, {.fast_bytes = found_.fast_bytes_limit, .sinlk = policy, .is_stepped = true});
   if (!placed) return std::unexpected(placed.error());
   placed_ = std::move(*placed);
-  auto tree = make_simulated(run_.index, placed_->chooser());
+  auto tree = make_simulated(run_.index, placed_->chooser(), records());
   if (!tree) return std::unexpected(tree.error());
   tree_ = std::move(*tree);
   store_ = std::make_unique<tier_target>(*tree_.index, asked_.record, run_.keys);
@@ -197,8 +201,13 @@ base::result<void> simulation::make_tree(std::uint64_t node_bytes) {
   return load(*store_, [this] { step(); });
 }
 
+/// Visits a record that is no part of its leaf.
+void simulation::visit_record(std::uint64_t number) {
+  if (records() == record_place::in_leaf) return;
+  counter_.visit_record(number, asked_.record.key_size + asked_.record.value_size);
+}
+
 base::result<void> simulation::send(const workload::request& next, std::uint64_t number) {
-  const std::uint64_t bytes = asked_.record.key_size + asked_.record.value_size;
   const auto result = [](auto&& how) {
     return how ? base::result<void>() : base::result<void>(std::unexpected(how.error()));
   };
@@ -207,7 +216,7 @@ base::result<void> simulation::send(const workload::request& next, std::uint64_t
       return result(session_->insert(number));
     case operation::scan: {
       const auto how = session_->scan(number, next.scan_length, unused_);
-      for (unsigned i = 0; i < next.scan_length; ++i) counter_.visit_record(number + i, bytes);
+      for (unsigned i = 0; i < next.scan_length; ++i) visit_record(number + i);
       return result(how);
     }
     case operation::modify:
@@ -215,12 +224,12 @@ base::result<void> simulation::send(const workload::request& next, std::uint64_t
       [[fallthrough]];
     case operation::update: {
       const auto how = session_->update(number);
-      counter_.visit_record(number, bytes);
+      visit_record(number);
       return result(how);
     }
     default: {
       const auto how = session_->read(number);
-      counter_.visit_record(number, bytes);
+      visit_record(number);
       return result(how);
     }
   }

@@ -67,6 +67,7 @@ json counts_of(const tiers_options& asked, json row, const simulated_result& fou
               {"requests", found.requests},
               {"rate", asked.simulated.rate},
               {"visit_ns", asked.simulated.visit_ns},
+              {"records_in_leaves", asked.simulated.has_records_in_leaves},
               {"cache_mib", kCacheMib},
               {"miss_ns", kModelledMissNs},
               {"hit_ns", kModelledHitNs},

@@ -104,6 +104,12 @@ base::result<void> check(const tiers_options& asked) {
     return refuse("--count: needed, none, leaves or paths");
   }
   if (auto valid = check(asked.simulated); !valid) return valid;
+  constexpr std::size_t kRecordInLeaf = 80;
+  if (asked.simulated.has_records_in_leaves &&
+      (std::ranges::any_of(asked.indexes, [](const auto& name) { return name != "art"; }) ||
+       asked.record.key_size + asked.record.value_size > kRecordInLeaf)) {
+    return refuse("--records-in-leaves: of art, records of up to 80 bytes");
+  }
   return placement::check(asked.policy);
 }
 

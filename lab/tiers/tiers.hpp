@@ -23,6 +23,7 @@ struct simulation_options {
   std::uint64_t rate = 2'000'000;              ///< requests that stand for a second
   double visit_ns = 0;                         ///< that SINLK takes to visit a leaf; 0: as measured
   std::vector<double> slow_ratios{2, 2.5, 4};  ///< latencies of slow memory over fast memory's
+  bool has_records_in_leaves = false;          ///< of `art`
 };
 
 /// The flags, as given.

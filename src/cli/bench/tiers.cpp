@@ -49,6 +49,8 @@ void add_simulation(command c, lab::simulation_options& o) {
   c.add(
       "--slow-ratio", [&o](const std::string& text) { return parse_ratios(text, o.slow_ratios); },
       "2,2.5,4", "latencies of slow memory over fast memory's, for the modelled time");
+  c.add_switch("--records-in-leaves", o.has_records_in_leaves,
+               "of art: leaves of 112 bytes that hold key and value, as the paper's");
 }
 
 void add_flags(command c, tiers_options& o) {
@@ -105,7 +107,8 @@ void add_tiers(command root) {
   c.footer(kFooter);
   c.action([options, c] {
     if (!options->simulated.is_on && c.was_given_under(kSimulation)) {
-      refuse_words("--requests, --rate, --visit-ns and --slow-ratio need --simulate");
+      refuse_words(
+          "--requests, --rate, --visit-ns, --slow-ratio and --records-in-leaves need --simulate");
     }
     if (auto valid = lab::understand(*options); !valid) refuse_words(valid.error().message);
     require(lab::run_all_tiers(*options));

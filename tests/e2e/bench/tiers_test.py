@@ -182,6 +182,15 @@ class Simulation(unittest.TestCase):
             self.assertAlmostEqual(row['modelled_ns_per_op'][0] - row['all_fast_ns_per_op'][0],
                                    (row['slow_ratio'] - 1) * slow * row['miss_ns'])
 
+    def test_a_record_in_its_leaf_is_no_visit_of_its_own(self):
+        words = ('--index', 'art', '--placement', 'interleave', '--slow-ratio', '2')
+        outside, = simulated(*words, keys=2000, requests=5000, warmup=0)
+        inside, = simulated(*words, '--records-in-leaves', keys=2000, requests=5000, warmup=0)
+        self.assertEqual(inside['visits_per_op']['record'], {'fast': 0, 'slow': 0})
+        self.assertAlmostEqual(outside['all_fast_ns_per_op'][0] - inside['all_fast_ns_per_op'][0],
+                               outside['miss_ns'])
+        self.assertEqual(inside['node_bytes'] - outside['node_bytes'], 2000 * (112 - 32))
+
     def test_a_table_says_that_times_are_modelled(self):
         run = tiers('--simulate', '--keys', 2000, '--requests', 5000, '--warmup', 0, '--index',
                     'art', '--placement', 'static')
@@ -211,6 +220,11 @@ class Mistakes(unittest.TestCase):
                             (('--placement', 'best'), 'interleave'),
                             (('--placement', 'slow-fast'), 'interleave'),
                             (('--requests', 5), 'need --simulate'),
+                            (('--records-in-leaves',), 'need --simulate'),
+                            (('--simulate', '--records-in-leaves', '--index', 'art,btree-occ'),
+                             'of art'),
+                            (('--simulate', '--records-in-leaves', '--index', 'art',
+                              '--value-size', 73), 'up to 80 bytes'),
                             (('--simulate', '--requests', 0), '--requests'),
                             (('--simulate', '--rate', 0), '--rate'),
                             (('--simulate', '--visit-ns', -1), '--visit-ns'),
