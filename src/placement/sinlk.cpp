@@ -208,6 +208,9 @@ class sinlk::workers {
   std::deque<waiting_leaves> waiting_;
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t demoted_before_ = 0;
+  // Under strain: a visit of all leaves demotes until nodes take no more. Pages cannot tell when it
+  // is enough: those that nodes leave are free once all nodes on them are, and no scope sees them.
+  std::uint64_t strained_to_ = 0;
   unsigned halvings_ = 0;
   bool is_visited_ = false, is_in_vain_ = false;
   // Monotonic, in ns; of the look under way. Before the first look no time passes.
@@ -268,18 +271,12 @@ bool sinlk::workers::visit_batch(placed_tree& tree) {
     visited_leaves_ += leaves;
   }
   const bool is_strained = watermark_.is_strained();
-  // Nodes that leave free no page while this scope is open: their bytes count as gone all the same.
-  const std::uint64_t pages = taken_bytes(), nodes = used_bytes(tier::fast);
-  const auto taken = [pages, nodes] {
-    const std::uint64_t gone = nodes - std::min(nodes, used_bytes(tier::fast));
-    return pages - std::min(pages, gone);
-  };
   const std::uint64_t wanted = waiting_bytes_ + batch.promotion_bytes();
   {
     const stopwatch timed(stats_.used.demotion);
     batch.demote(inside, stats_.now.demote_level, [&] {
-      if (is_strained) return taken() >= share_of(owner_.room(), owner_.chosen_.watermarks.low);
-      return used_bytes(tier::fast) + wanted > full_bytes();
+      return is_strained ? used_bytes(tier::fast) > strained_to_
+                         : used_bytes(tier::fast) + wanted > full_bytes();
     });
   }
   if (!is_strained) promote(inside, batch);
@@ -366,6 +363,9 @@ void sinlk::workers::maintain() {
   owner_.fast_levels_.store_relaxed(stats_.now.fast_levels);
   choose_limits();
   if (order != hyper_watermark::order::demote_now) return;
+  const std::uint64_t low = share_of(owner_.room(), owner_.chosen_.watermarks.low),
+                      nodes = used_bytes(tier::fast), pages = taken_bytes();
+  strained_to_ = nodes - std::min(nodes, pages - std::min(pages, low));
   is_visited_ = false;
   begin_visit(0);
 }
