@@ -36,17 +36,25 @@ class checker : public code_visitor<checker> {
   bool VisitVarDecl(VarDecl* variable);
   bool VisitCallExpr(CallExpr* call);
   bool VisitCXXConstructExpr(CXXConstructExpr* made);
+  bool VisitCXXNewExpr(CXXNewExpr* made);
+  bool VisitCXXDeleteExpr(CXXDeleteExpr* end);
+  void report_lost();
 
  private:
   llvm::SmallVector<FixItHint, 1> as_pointer(const VarDecl* variable) const;
   void check_reference_argument(const FunctionDecl* callee, unsigned index, const Expr* argument);
   void check_untouched(const FunctionDecl* callee, SourceRange where);
+  void check_text(const CallExpr* call, const FunctionDecl* callee);
+  void lose(SourceRange where, const Expr* memory, const std::string& how);
 
   const FunctionDecl* function_;
   complaints& complain_;
   const options& options_;
   bool uses_guides_ = false;
   const CallExpr* jump_ = nullptr;
+  /// Nodes whose memory is used otherwise, which needs their destructor to be called before.
+  llvm::SmallVector<std::pair<SourceRange, std::string>, 1> lost_;
+  bool may_destroy_nodes_ = false;  // also by other functions of the program
 };
 
 /// `callee` is called, or gives its address.
@@ -158,14 +166,127 @@ static bool takes_bytes(const FunctionDecl* callee, unsigned index) {
          sources.isInSystemHeader(callee->getLocation());
 }
 
+/// Whether `callee` takes memory back, of which nothing is used any more.
+static bool takes_back(const FunctionDecl* callee) {
+  const OverloadedOperatorKind by = callee->getOverloadedOperator();
+  if (by == OO_Delete || by == OO_Array_Delete) return true;
+  return callee->getIdentifier() != nullptr && callee->getName() == "free";
+}
+
+/// Whether `of` names a node, or an array of nodes, that the program made as such.
+static bool names_object(const Expr* of) {
+  of = unwrapped(of);
+  if (!holds_marked(of->getType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl())) return false;
+  if (const auto* element = dyn_cast<ArraySubscriptExpr>(of)) {
+    const auto* array = dyn_cast<CastExpr>(unwrapped(element->getBase()));
+    return array != nullptr && array->getCastKind() == CK_ArrayToPointerDecay &&
+           names_object(array->getSubExpr());
+  }
+  if (isa<MemberExpr>(of)) return true;
+  const auto* named = dyn_cast<DeclRefExpr>(of);
+  return named != nullptr && !named->getDecl()->getType()->isReferenceType();
+}
+
+/// Whether `place` points to such a node, and not just to memory for one.
+static bool is_object(const Expr* place) {
+  place = unwrapped(place);
+  while (const auto* cast = dyn_cast<CastExpr>(place)) {
+    if (cast->getCastKind() == CK_ArrayToPointerDecay) return names_object(cast->getSubExpr());
+    place = unwrapped(cast->getSubExpr());
+  }
+  if (isa<CXXThisExpr>(place)) return true;
+  if (const auto* call = dyn_cast<CallExpr>(place)) {
+    return is_std(call->getDirectCallee(), {"addressof"}) && names_object(call->getArg(0));
+  }
+  const auto* taken = dyn_cast<UnaryOperator>(place);
+  return taken != nullptr && taken->getOpcode() == UO_AddrOf && names_object(taken->getSubExpr());
+}
+
+void checker::lose(SourceRange where, const Expr* memory, const std::string& how) {
+  const CXXRecordDecl* const node = bytes_with_guides(memory);
+  if (node == nullptr) return;
+  lost_.emplace_back(where, "the memory of a " + quoted(node) + ", which holds guides, " + how +
+                                " before its destructor is called");
+}
+
+void checker::report_lost() {
+  if (may_destroy_nodes_) return;
+  for (const auto& [where, text] : lost_) complain_.error(where, text);
+}
+
+bool checker::VisitCXXNewExpr(CXXNewExpr* made) {
+  const FunctionDecl* const by = made->getOperatorNew();
+  if (by == nullptr || !by->isReservedGlobalPlacementOperator()) return true;
+  const Expr* const place = made->getPlacementArg(0);
+  const CXXRecordDecl* const node = bytes_with_guides(place);
+  // A pointer to memory that is to become a node has the node's type, too.
+  const bool makes_node = node == made->getAllocatedType()->getAsCXXRecordDecl();
+  if (!makes_node || is_object(place)) {
+    lose(made->getSourceRange(), place, "is used for another object");
+  }
+  return true;
+}
+
+bool checker::VisitCXXDeleteExpr(CXXDeleteExpr* end) {
+  const CXXRecordDecl* const ended =
+      end->getArgument()->getType()->getPointeeType()->getAsCXXRecordDecl();
+  const auto* const destructor =
+      ended != nullptr && ended->hasDefinition() ? ended->getDestructor() : nullptr;
+  if (holds_marked(ended) || (destructor != nullptr && destructor->isVirtual())) return true;
+  lose(end->getSourceRange(), end->getArgument(), "is given back");
+  return true;
+}
+
+/// The object whose address a text has may move before it is read.
+void checker::check_text(const CallExpr* call, const FunctionDecl* callee) {
+  const auto reads_pointer = [](const Expr* argument) {
+    const auto* text = dyn_cast<StringLiteral>(argument->IgnoreParenImpCasts());
+    return text != nullptr && text->isOrdinary() && text->getString().contains("%p");
+  };
+  const bool by_stream =
+      callee->getOverloadedOperator() == OO_GreaterGreater && is_in_namespace(callee, "std") &&
+      callee->getNumParams() == 1 &&
+      callee->getParamDecl(0)->getType().getNonReferenceType()->isVoidPointerType();
+  const bool by_format = callee->getIdentifier() != nullptr &&
+                         callee->getName().contains("scanf") &&
+                         llvm::any_of(call->arguments(), reads_pointer);
+  if (!options_.warns_kept || !(by_stream || by_format)) return;
+  complain_.say(DiagnosticsEngine::Warning, call->getSourceRange(),
+                quoted(callee) +
+                    " reads an address from text: if it is one that a guide gave, "
+                    "its object may have moved [-Wisotherm-kept]");
+}
+
+/// Whether `call` may call a node's destructor.
+static bool may_destroy_nodes(const CallExpr* call) {
+  const FunctionDecl* const callee = call->getDirectCallee();
+  if (callee == nullptr) return true;
+  if (is_in_namespace(callee, "isotherm")) return false;
+  if (is_in_namespace(callee, "std")) {
+    return llvm::StringRef(callee->getQualifiedNameAsString()).contains("destroy");
+  }
+  const SourceManager& sources = callee->getASTContext().getSourceManager();
+  return callee->getLocation().isValid() && !sources.isInSystemHeader(callee->getLocation()) &&
+         callee->getBuiltinID() == 0;
+}
+
 bool checker::VisitCallExpr(CallExpr* call) {
+  may_destroy_nodes_ |= may_destroy_nodes(call);
   const FunctionDecl* const callee = call->getDirectCallee();
   if (callee == nullptr) return true;
   check_untouched(callee, call->getSourceRange());
+  check_text(call, callee);
   if (is_jump(callee)) jump_ = call;
   if (isa<CXXOperatorCallExpr>(call)) return true;
+  if (is_std(callee, {"construct_at"}) && is_object(call->getArg(0))) {
+    lose(call->getSourceRange(), call->getArg(0), "is used for another object");
+  }
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     check_reference_argument(callee, i, call->getArg(i));
+    if (takes_back(callee)) {
+      lose(call->getSourceRange(), call->getArg(i), "is given back");
+      continue;
+    }
     const CXXRecordDecl* const record = bytes_with_guides(call->getArg(i));
     if (record != nullptr && takes_bytes(callee, i)) {
       complain_.error(call->getSourceRange(), "'" + callee->getNameAsString() + "' treats a " +
@@ -196,6 +317,7 @@ void check_function(const FunctionDecl* function, complaints& complain, const op
       look.look_at(init->getInit());
     }
   }
+  look.report_lost();
   if (look.uses_guides() && isa<CoroutineBodyStmt>(function->getBody())) {
     complain.error(function->getLocation(),
                    "the coroutine " + quoted(function) +

@@ -17,7 +17,7 @@ bool parse_option(options& into, const std::string& argument) {
   };
   return off("isotherm-longjmp", into.warns_longjmp) || off("isotherm-malloc", into.warns_malloc) ||
          off("isotherm-kept", into.warns_kept) || off("isotherm-main", into.warns_main) ||
-         off("isotherm-held", into.warns_held);
+         off("isotherm-held", into.warns_held) || off("isotherm-discarded", into.warns_discarded);
 }
 
 }  // namespace isotherm::compiler

@@ -148,6 +148,18 @@ origin origin_of(const argument& each, const FunctionDecl* callee, const origins
   return known.of(each.value);
 }
 
+bool is_exchange(const Expr* call) {
+  const auto arguments = arguments_of(call);
+  return is_std(callee_of(call), {"exchange"}) && arguments.size() == 2 &&
+         is_marked(arguments[0].value->getType());
+}
+
+bool is_discard(const FunctionDecl* callee) {
+  return callee != nullptr && callee->getIdentifier() != nullptr &&
+         callee->getName() == "discard" && is_in_namespace(callee, "isotherm") &&
+         callee->getNumParams() == 1 && callee->getParamDecl(0)->getType()->isPointerType();
+}
+
 /// Whether a call may change what is passed as `each`.
 static bool may_change(const argument& each, const FunctionDecl* callee) {
   if (each.index == functions::kThis) {

@@ -45,6 +45,11 @@ struct sink {
 /// Returns the sinks among the arguments of `call`, a call of a function of std.
 llvm::SmallVector<sink, 2> sinks_of(const clang::Expr* call, const origins& known);
 
+/// Whether `call` is std::exchange() of a marked field.
+bool is_exchange(const clang::Expr* call);
+/// Whether `callee` is isotherm::discard() of a pointer. False of none.
+bool is_discard(const clang::FunctionDecl* callee);
+
 /// The functions that an argument of `type` stands for: a lambda, an object with operator(), and,
 /// of `value`, a function by its name.
 llvm::SmallVector<const clang::FunctionDecl*, 2> callables_of(const clang::Expr* value);

@@ -268,6 +268,18 @@ bool flow::VisitArraySubscriptExpr(ArraySubscriptExpr* element) {
   return true;
 }
 
+/// `number` becomes `pointer`, to an object that may move. Constants are marks of a program's own.
+void flow::check_number(const Expr* number, const Expr* pointer) {
+  const functions& all = known_.known_functions();
+  const QualType object = pointer->getType()->getPointeeType();
+  if (answer_ != nullptr || !options_.warns_kept || number->isValueDependent()) return;
+  if (object.isNull() || !all.is_held(object) || number->isEvaluatable(all.context())) return;
+  complain_.say(DiagnosticsEngine::Warning, pointer->getSourceRange(),
+                "a number becomes the address of " + complain_.name_of(object) +
+                    ": if it is one that a guide gave, its object may have moved "
+                    "[-Wisotherm-kept]");
+}
+
 bool flow::VisitCastExpr(CastExpr* cast) {
   const Expr* const inside = cast->getSubExpr();
   if (cast->getCastKind() == CK_PointerToIntegral) {
@@ -276,6 +288,8 @@ bool flow::VisitCastExpr(CastExpr* cast) {
              "the address that " + source_of(found) +
                  " gives becomes a number, which does not change when the object moves");
     }
+  } else if (cast->getCastKind() == CK_IntegralToPointer) {
+    check_number(inside, cast);
   } else if (reinterprets(cast)) {
     const origin found =
         cast->getCastKind() == CK_BitCast ? known_.of_address(inside) : known_.of_object(inside);
@@ -462,7 +476,7 @@ void check_addresses(const FunctionDecl* function, const functions& all, complai
     look.check_initializers(constructor);
     for (const CXXCtorInitializer* init : constructor->inits()) look.look_at(init->getInit());
   }
-  check_owners(function, known, complain);
+  check_owners(function, known, complain, chosen);
   if (method == nullptr || method->isStatic() || method->getParent()->isLambda()) return;
   if (!all.is_held(QualType(method->getParent()->getTypeForDecl(), 0))) return;
   const passing own = all.of(method, functions::kThis);

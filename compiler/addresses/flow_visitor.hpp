@@ -49,6 +49,7 @@ class flow : public code_visitor<flow> {
   void warn(clang::SourceRange where, const origin& found, const std::string& who,
             const std::string& hint);
   bool is_listed(const clang::Stmt* parent, const clang::Expr* used) const;
+  void check_number(const clang::Expr* number, const clang::Expr* pointer);
   void check_arithmetic(const clang::Expr* pointer, clang::SourceRange where);
   void check_store(const clang::Expr* to, const clang::Expr* value, clang::SourceRange where);
   void check_fields(const clang::CXXRecordDecl* record, llvm::ArrayRef<clang::Expr*> values);
@@ -82,9 +83,10 @@ class flow : public code_visitor<flow> {
   kept_lambdas kept_;
 };
 
-/// Reports marked fields of `function` that are given what a local variable holds, and what another
-/// guide holds already where they get it.
-void check_owners(const clang::FunctionDecl* function, const origins& known, complaints& complain);
+/// Reports what `function` does with local variables that the order of its statements forbids
+/// (owners.cpp).
+void check_owners(const clang::FunctionDecl* function, const origins& known, complaints& complain,
+                  const options& chosen);
 
 std::string quoted(const clang::NamedDecl* declaration);
 /// `callee`, which is called, in words. Null: through a pointer.

@@ -124,6 +124,7 @@ struct learner : code_visitor<learner> {
         assign(to, of_class->getArg(1));
       }
     }
+    if (is_exchange(call)) give(call->getArg(1), guide_named(call->getArg(0)));
     return look_at(call);
   }
   bool VisitCXXConstructExpr(CXXConstructExpr* made) {
@@ -154,6 +155,7 @@ struct learner : code_visitor<learner> {
       }
     }
     const FunctionDecl* const callee = callee_of(call);
+    known.discards_ |= is_discard(callee);
     for (const argument& each : arguments_of(call)) {
       if (callee == nullptr || is_in_namespace(callee, "isotherm")) continue;
       const VarDecl* variable = origins::variable_read(each.value);

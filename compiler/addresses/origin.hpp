@@ -60,6 +60,8 @@ class origins {
   bool gives_variables() const {
     return llvm::any_of(locals_, [](const auto& each) { return each.second.is_given; });
   }
+  /// Whether isotherm::discard() gets a pointer.
+  bool discards() const { return discards_; }
   local_origin local(const clang::VarDecl* variable) const { return locals_.lookup(variable); }
   /// The local variable whose value `expression` is; null: it is another one's.
   static const clang::VarDecl* variable_read(const clang::Expr* expression);
@@ -88,6 +90,7 @@ class origins {
   const functions& functions_;
   origin own_;
   bool asks_ = false;
+  bool discards_ = false;
 };
 
 /// Whether `function` returns an address of a guide's object to its callers, and whether that is

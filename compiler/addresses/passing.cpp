@@ -215,11 +215,13 @@ void flow::check_call(const Expr* call) {
   }
   if (callee == nullptr) return;
   check_sinks(call);
-  if (is_std(callee, {"exchange"}) && arguments_of(call).size() == 2) {
+  if (is_std(callee, {"bit_cast"}) &&
+      !cast<CallExpr>(call)->getArg(0)->getType()->isPointerType()) {
+    check_number(cast<CallExpr>(call)->getArg(0), call);
+  }
+  if (is_exchange(call)) {
     const auto arguments = arguments_of(call);
-    if (is_marked(arguments[0].value->getType())) {
-      check_guide_gets(arguments[1].value, guide_named(arguments[0].value));
-    }
+    check_guide_gets(arguments[1].value, guide_named(arguments[0].value));
   }
 }
 

@@ -61,6 +61,19 @@ class structure {
     own(node_, made);
     own(other, made);
   }
+  void two_owners_by_exchange(node* other) {
+    record* const made = isotherm::make<record>(1);
+    isotherm::discard(std::exchange(node_->value, made));
+    isotherm::discard(std::exchange(other->value, made));
+  }
+  void two_owners_in_a_lambda(node* other) {
+    const auto own_both = [=, this] {
+      record* const made = isotherm::make<record>(1);
+      node_->value = made;
+      other->value = made;
+    };
+    own_both();
+  }
   void left_behind() { node_->value = everybodys; }
   void left_behind_by_local() {
     record* const found = everybodys;
