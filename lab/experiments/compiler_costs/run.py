@@ -3,6 +3,7 @@
 
     lab/experiments/compiler_costs/run.py --build build/release --rounds 9
     lab/experiments/compiler_costs/run.py --build build/release --instructions
+    lab/experiments/compiler_costs/run.py --build build/release --memory
     lab/experiments/compiler_costs/run.py --build build/release --large json fmt cli
 
 Measures the hash table of lab/micro/compiler with plain pointers, with guides by hand and with
@@ -10,7 +11,8 @@ guides by the plugin:
 time of an operation, bytes of the object, time of its compilation; and the compilation
 of the sources of src/index, which mark nothing, as they are and with the plugin loaded. Each round
 has everything by turns; printed are medians and ranges. With --instructions, which valgrind counts,
-once and whatever else the machine does. The targets of lab/micro must be built. With --large, of
+once and whatever else the machine does. With --memory, the memory of such a table by the size of
+its values. The targets of lab/micro must be built. With --large, of
 sources in large/ alone: what clang reads of each, with the library in its headers taken for the
 program's own, as it is, with the plugin loaded, and as isotherm_instrument() compiles it.
 """
@@ -148,6 +150,22 @@ def print_large(build, options):
             print(f'reading {name:40} {ycsb.spread(found)} s, {ratio:.3f} of plain')
 
 
+def print_memory(build, options):
+    uses = [(options.values // 20, 'reads'), (options.values, 'reads'),
+            (options.values // 20, 'replaces')]
+    for size in (16, 64, 200, 1024):
+        for used, how in uses:
+            for kind in ('plain', 'by_plugin'):
+                command = [build / 'bin' / f'table_memory_{kind}', *map(str, (
+                    size, options.values, used, how))]
+                runs = [subprocess.check_output(command, text=True).split()
+                        for _ in range(options.rounds)]
+                filled, after, peak = ([int(count) / 2**20 for count in column]
+                                       for column in zip(*runs))
+                print(f'{size:5} bytes, {how} {used:7}, {kind:10} filled {ycsb.spread(filled)}, '
+                      f'after {ycsb.spread(after)}, peak {ycsb.spread(peak)} MiB')
+
+
 def print_instructions(build):
     for name, function in OPERATIONS.items():
         for kind in KINDS:
@@ -170,13 +188,15 @@ def main():
     parser.add_argument('--seconds', type=float, default=0.5, help='of each benchmark in a round')
     parser.add_argument('--save', help='append a JSON object for each time')
     parser.add_argument('--instructions', action='store_true', help='instead of times')
+    parser.add_argument('--memory', action='store_true', help='instead of times')
+    parser.add_argument('--values', type=int, default=200_000, help='of the tables of --memory')
     parser.add_argument('--large', nargs='+', choices=('json', 'fmt', 'cli'),
                         help='sources in large/ whose compilation is timed, instead of the table')
     options = parser.parse_args()
     build = options.build.resolve()
     print(f'{saved.here()}, load {os.getloadavg()[0]:.1f}')
-    if options.large:
-        print_large(build, options)
+    if options.large or options.memory:
+        (print_large if options.large else print_memory)(build, options)
         return
     for kind in KINDS:
         print(f'{"object":20} {kind:10} {object_bytes(build, kind)} bytes')
