@@ -57,8 +57,7 @@ static_assert(index::storage<in_art> && index::storage<in_btree> &&
 
 }  // namespace
 
-base::result<index::placed_index> make_simulated(std::string_view name,
-                                                 placement::placer& chooser,
+base::result<index::placed_index> make_simulated(std::string_view name, placement::placer& chooser,
                                                  record_place records) {
   if (records == record_place::in_leaf) {
     return index::make_placed_adapter<art, art_with_records>(chooser);
