@@ -107,18 +107,14 @@ prediction predict_index_sort(const plan& p, const sort_options& o, const facts&
   sum.keys(load_of(p, o, in.record_bytes), records);
   const run_forecast f = forecast_runs(p, o, known);
   runs_cost runs;
-  double last_merge = 0;
   if (f.runs > 0) {
     runs = cost_of_runs(p, known.device, records * (f.compressed ? f.coded_bytes : f.plain_bytes));
     const double merge =
         records * (cpu.merge_entry_ns + (f.compressed ? f.balance.spent_ns : 0)) * 1e-9;
     sum.seconds(f.entry_passes * (runs.seconds.write + runs.seconds.read + merge));
-    last_merge = runs.seconds.read + merge;
   }
-  const double before_values = sum.total();
   if (p.scan_gather) sum.seconds(records * cpu.sort_ns * 1e-9 / threads);
   add_values(sum, p, results_of(o, records, in.record_bytes), bytes);
-  if (p.merges_beside) sum.seconds(-std::min(last_merge, sum.total() - before_values));
   return {sum.total(), words_for(f, records), std::move(runs.places)};
 }
 

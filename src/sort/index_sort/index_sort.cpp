@@ -40,12 +40,12 @@ void merge_entries(const context& ctx, run_file& runs, const os::file& out_file,
   const std::span<std::byte> buffer(memory->data(), memory->size());
   runs.reduce(buffer);
   const auto out = make_sink(ctx, out_file, sort_stage::merge_write, o.records);
-  const std::size_t queued = (ctx.plan.merges_beside ? 2 : 1) * ctx.plan.queue_entries;
-  auto queue = os::buffer::reserve(queued * sizeof(entry));
+  auto queue = os::buffer::reserve(ctx.plan.queue_entries * sizeof(entry));
   if (ctx.job.stopped() || !out->reserve() || !ctx.job.keep(queue)) return;
-  runs.merge(buffer, queue->as<entry>().first(queued), [&](std::span<entry> sorted) {
-    if (!out->full()) out->take(sorted);
-  });
+  runs.merge(buffer, queue->as<entry>().first(ctx.plan.queue_entries),
+             [&](std::span<entry> sorted) {
+               if (!out->full()) out->take(sorted);
+             });
   out->finish(o);
   o.runs = runs.totals();
   o.places = runs.places().report();

@@ -49,10 +49,8 @@ class job {
 
   const sort_options options;
   device::emulation* const emulation;  ///< of input and output; null: they are not emulated
-  os::thread_pool readers;      ///< also sorts; used by one thread at a time: the leading one, one
-                                ///< that gathers while that one merges, or one that reads ahead
-  os::thread_pool run_readers;  ///< used by the leading thread, while another gathers
-  os::thread_pool writers;      ///< used by one writing thread at a time
+  os::thread_pool readers;  ///< also sorts; used by the leading thread, or one that reads ahead
+  os::thread_pool writers;  ///< used by one writing thread at a time
 
  private:
   friend class stage_timer;

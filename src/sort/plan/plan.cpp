@@ -57,10 +57,6 @@ void place_runs(plan& p, const sort_options& o, const facts& known) {
         own && o.write_threads == 0 ? device::best_streams(d.numbers->write) : p.write_threads;
   }
   p.runs_apart = !p.runs.empty() && std::ranges::all_of(p.runs, &run_directory::apart);
-  const record_layout layout(o);
-  const bool in_entries =  // no merge reads keys of the input
-      o.format != record_format::lines && o.key_bytes <= layout.entries().key_bytes;
-  p.merges_beside = p.runs_apart && p.way.may_merge && in_entries && !p.way.one_thread;
 }
 
 /// The user's choice. Without one, no_io_overlap where reads and writes hinder each other, and
@@ -102,7 +98,7 @@ void consider_scans(plan& p, const sort_options& o, const facts& known, std::uin
   const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
   const bool merges = p.way.must_merge || records > p.index_entries;
   const std::uint64_t merge = merges ? std::min(room / 4, 64 * kMiB) : 0;
-  const std::uint64_t queue = merges ? (p.merges_beside ? 2 : 1) * sizeof(entry) : 0;
+  const std::uint64_t queue = merges ? sizeof(entry) : 0;
   const std::uint64_t held = merges ? merge : records * sizeof(entry);
   if (room <= held) return;
   const std::uint64_t batch = std::min({records, (room - held) / (buffers * o.record_bytes + queue),
@@ -125,15 +121,10 @@ std::uint64_t bytes_of_thread(const plan& p, const sort_options& o, std::uint64_
 
 unsigned most_threads(const plan& p) {
   unsigned most = std::max({p.read_threads, p.random_threads, p.write_threads, p.sort_threads});
-  for (const run_directory& d : p.runs) most = std::max(most, d.use.write_threads);
+  for (const run_directory& d : p.runs) {
+    most = std::max({most, d.use.read_threads, d.use.write_threads});
+  }
   return most;
-}
-
-/// The most threads that read runs alone, into memory that others have.
-unsigned run_readers(const plan& p) {
-  unsigned most = 0;
-  for (const run_directory& d : p.runs) most = std::max(most, d.use.read_threads);
-  return p.runs_apart ? most : 0;
 }
 
 /// Lowers the numbers of threads that the user left open until all threads fit in `room` bytes.
@@ -167,8 +158,7 @@ std::uint64_t most_records(const sort_options& o, std::uint64_t input_bytes) {
 std::uint64_t address_space_beside(const plan& p, std::uint64_t input_bytes) {
   constexpr std::uint64_t kAllocator = 8 * kMiB;
   const std::uint64_t threads = most_threads(p) - 1 + p.write_threads - 1 +
-                                (p.concurrency == sort_concurrency::io_overlap ? 1 : 0) +
-                                run_readers(p);
+                                (p.concurrency == sort_concurrency::io_overlap ? 1 : 0);
   return threads * (os::thread_stack_bytes() + kAllocator) + (p.way.in_place ? input_bytes : 0);
 }
 
@@ -193,15 +183,14 @@ base::result<std::uint64_t> share_out(plan& p, const sort_options& o, const fact
   const std::uint64_t room = p.memory_bytes - kProgramBytes - kSmallestLimit / 4;
   lower_threads(p, o, each, room);
   const unsigned threads = most_threads(p);
-  const std::uint64_t taken = threads * each + run_readers(p) * kStackAndArena;
-  if (taken > room) {
+  if (threads * each > room) {
     return std::unexpected(base::error{
         fmt::format("{} is too little for {} threads: give more, or lower --read-threads, "
                     "--write-threads or --sort-threads",
                     limit, threads),
         0});
   }
-  return p.memory_bytes - kProgramBytes - taken;
+  return p.memory_bytes - kProgramBytes - threads * each;
 }
 
 /// Returns how many threads can each keep, in `room` bytes together, the first records of --top; 0
@@ -258,7 +247,6 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   p.queue_entries = std::clamp<std::uint64_t>(
       p.output_buffer_bytes / std::max<std::uint64_t>(record, 1), 1, p.output_buffer_bytes / 32);
   rest -= buffers * p.output_buffer_bytes + kBytesOfQueued * p.queue_entries;
-  if (p.merges_beside) rest -= sizeof(entry) * p.queue_entries;
   if (record_layout(o).integers()) consider_parts(p, o, known);
   p.map_input = p.part_records == 0 && input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
                 rest - input_bytes >= kSmallestLimit;

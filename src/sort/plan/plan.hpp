@@ -49,10 +49,8 @@ struct plan {
   run_speeds run_device;              ///< of the first of `runs`; zeros: it is not emulated
   std::vector<run_directory> runs{};  ///< the fastest first; each run goes to the first that has
                                       ///< room for it
-  bool runs_apart = false;     ///< whether no run lies on the device of input or output: runs are
-                               ///< read while that one is written, and the other way round
-  bool merges_beside = false;  ///< entries of an index map are merged while the records of those
-                               ///< before are gathered and written
+  bool runs_apart = false;  ///< whether no run lies on the device of input or output: runs are
+                            ///< read while that one is written, and the other way round
   unsigned read_threads = 1;
   unsigned strided_threads = 1;
   unsigned random_threads = 1;

@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t kIoStep = 1 << 20;
 
-void read_by(os::thread_pool& pool, const context& ctx, const device_use& on, const os::file& f,
+void read_by(const context& ctx, const device_use& on, const os::file& f,
              std::span<std::byte> target, std::uint64_t offset, sort_stage stage) {
   const unsigned useful =
       static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, on.read_threads));
   const device::stream_group group(on.emulation, device::access::sequential_read, useful);
-  pool.run(useful, [&](unsigned t) {
+  ctx.job.readers.run(useful, [&](unsigned t) {
     device::stream stream(group);
     const auto [begin, end] = os::part_of(target.size(), useful, t);
     for (std::size_t at = begin; at < end && !ctx.job.stopped(); at += kIoStep) {
@@ -35,14 +35,12 @@ void read_by(os::thread_pool& pool, const context& ctx, const device_use& on, co
 
 void pooled_read(const context& ctx, std::span<std::byte> target, std::uint64_t offset,
                  sort_stage stage) {
-  read_by(ctx.job.readers, ctx, main_use(ctx.plan, ctx.job.emulation), ctx.input.handle(), target,
-          offset, stage);
+  read_by(ctx, main_use(ctx.plan, ctx.job.emulation), ctx.input.handle(), target, offset, stage);
 }
 
 void pooled_read(const context& ctx, const run_place& from, std::span<std::byte> target,
                  std::uint64_t offset, sort_stage stage) {
-  os::thread_pool& pool = ctx.plan.merges_beside ? ctx.job.run_readers : ctx.job.readers;
-  read_by(pool, ctx, from.at.use, from.file, target, offset, stage);
+  read_by(ctx, from.at.use, from.file, target, offset, stage);
 }
 
 base::error damage_of(const os::file& f) {

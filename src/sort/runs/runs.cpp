@@ -5,7 +5,6 @@
 #include "base/page.hpp"
 #include "device/stream.hpp"
 #include "os/memory/buffer.hpp"
-#include "os/thread.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/coding/codec.hpp"
 #include "sort/runs/key_reads.hpp"
@@ -49,7 +48,9 @@ std::uint64_t run_file::most_bytes(const run& r, std::uint64_t entries) const {
   const unsigned packed = ctx_.layout.entries().packed_bytes();
   if (!r.compressed) return entries * packed;
   const std::uint64_t blocks = (entries + kBlockEntries - 1) / kBlockEntries;
-  return blocks * longest_block(packed) + (2 + ctx_.plan.write_threads) * base::kPageBytes;
+  unsigned writers = 1;
+  for (const run_directory& d : ctx_.plan.runs) writers = std::max(writers, d.use.write_threads);
+  return blocks * longest_block(packed) + (2 + writers) * base::kPageBytes;
 }
 
 /// Finds the place of a run of `entries`; false after an error.
@@ -229,23 +230,8 @@ void run_file::reduce(std::span<std::byte> buffer) {
   }
 }
 
-/// Runs that lie on devices of their own are read while that of the records is read or written:
-/// one half of the piece is merged into while the other is taken.
 void run_file::merge(std::span<std::byte> buffer, std::span<entry> piece, const taker& take) {
-  if (runs_.empty()) return;
-  if (!ctx_.plan.merges_beside) {
-    merge_some(runs_, buffer, piece, after_reading::keep, take);
-    return;
-  }
-  const std::size_t half = piece.size() / 2;
-  os::thread taking;
-  merge_some(runs_, buffer, piece.first(half), after_reading::keep, [&](std::span<entry> sorted) {
-    if (taking.joinable()) taking.join();
-    const std::span<entry> next = piece.subspan(half, sorted.size());
-    std::ranges::copy(sorted, next.begin());
-    ctx_.job.beside(taking, [&take, next] { take(next); });
-  });
-  if (taking.joinable()) taking.join();
+  if (!runs_.empty()) merge_some(runs_, buffer, piece, after_reading::keep, take);
 }
 
 }  // namespace isotherm::sort

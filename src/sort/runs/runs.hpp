@@ -29,8 +29,6 @@ class run_file {
   void reduce(std::span<std::byte> buffer);
   using taker = std::function<void(std::span<entry>)>;
   /// Merges all runs, and calls `take` with the entries in order, up to `piece.size()` at a time.
-  /// By a plan that merges beside only half as many, while the next are merged into the rest of
-  /// `piece`; then another thread calls `take`.
   void merge(std::span<std::byte> buffer, std::span<entry> piece, const taker& take);
 
  private:
