@@ -2,8 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "heap/header.hpp"
@@ -19,6 +26,14 @@ struct alignas(16) block {
 };
 
 bool always() { return true; }
+
+/// Whether a thread of this process waits for something.
+bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(") ");
+  return name_end != std::string::npos && text[name_end + 2] == 'S';
+}
 
 // The cache asks under the lock of a flush which extents were chosen to lose their pages.
 TEST(HoleCache, KeepsNothingThatIsNotWorthIt) {
@@ -56,6 +71,27 @@ TEST(HoleCache, AreGivenUpOutsideOfTheLocks) {
     EXPECT_EQ(cache.take(kUnits, 0), freed.object());
   });
   EXPECT_EQ(released, blocks.size());
+}
+
+// Pages are freed after a flush (dead_pages.cpp): no other thread may read a hole's link then.
+TEST(HoleCache, AFlushEndsAfterThoseThatBeganBeforeIt) {
+  block freed;
+  hole_cache cache;
+  ASSERT_TRUE(cache.keep(freed.object(), kUnits, 0, always));
+  std::atomic<pid_t> second{0};
+  std::atomic<bool> first_ended{false}, second_ended{false};
+  std::thread other;
+  cache.flush([&](void*, std::size_t) {
+    other = std::thread([&] {
+      second = ::gettid();
+      cache.flush([](void*, std::size_t) {});
+      EXPECT_TRUE(first_ended);
+      second_ended = true;
+    });
+    while (!second_ended && (second == 0 || !is_asleep(second))) std::this_thread::yield();
+    first_ended = true;
+  });
+  other.join();
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ bool packed_heap::pin(std::size_t index) noexcept {
 /// Marks a sparse extent as one to thin; false: it is none. The pin keeps it from going back
 /// between the look and the mark: the mark would fall on the extent opened there next, which is not
 /// sparse, and holes of it would be taken while thin() frees their pages.
+/// Relaxed: the thread that marks an extent thins it, and the pin orders the mark with reset().
 bool packed_heap::choose_to_thin(std::size_t index) noexcept {
   const std::byte* const begin = extents_.address_of(index);
   if (!is_sparse(begin, kThinShare) || !pin(index)) return false;
