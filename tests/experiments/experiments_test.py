@@ -21,7 +21,7 @@ import tempfile
 import unittest
 
 TOOL, EXPERIMENTS, *NAMES = sys.argv[1:]
-STATUS_LACKING = 77  # of servers.py
+STATUS_LACKING = 77  # of tree.py
 
 sys.path.insert(0, f'{EXPERIMENTS}/shared')
 

@@ -36,11 +36,8 @@ import files  # noqa: E402
 import processors  # noqa: E402
 import saved  # noqa: E402
 import tree  # noqa: E402
+from python_packages import FETCHED, OURS  # noqa: E402
 
-STATUS_LACKING = 77  # as programs say it to test runners that their test was left out
-CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache'))
-FETCHED = CACHE / 'isotherm/python'
-PACKAGE = tree.PROGRAMS.parent / 'python'
 
 ROWS = {'integers': 10_000_000, 'strings': 2_000_000, 'lineitem': 4_000_000, 'files': 8_000_000}
 SIDES = {'integers': ('isotherm', 'numpy', 'pyarrow', 'polars', 'duckdb'),
@@ -58,7 +55,7 @@ def memory_group(limit):
     except OSError as error:
         print(f'python_sorts: cannot make the control group {folder}: {error.strerror}',
               file=sys.stderr)
-        sys.exit(STATUS_LACKING)
+        sys.exit(tree.STATUS_LACKING)
     try:
         (folder / 'memory.limit_in_bytes').write_text(str(limit))
         yield lambda: (folder / 'cgroup.procs').write_text(str(os.getpid()))
@@ -68,7 +65,7 @@ def memory_group(limit):
 
 def has(side, packages):
     fetched = FETCHED if side in ('numpy', 'pyarrow') else packages
-    folder = PACKAGE if side == 'isotherm' else fetched
+    folder = OURS if side == 'isotherm' else fetched
     return folder is not None and pathlib.Path(folder, side).exists()
 
 
@@ -103,7 +100,7 @@ class Case:
     def run(self, side):
         """Returns the side's own figures, or the last line of its failure; and how many processors
         other programs kept busy meanwhile."""
-        packages = [PACKAGE, FETCHED, *([self.o.packages] if self.o.packages else [])]
+        packages = [OURS, FETCHED, *([self.o.packages] if self.o.packages else [])]
         environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, packages))}
         words = [sys.executable, '-B', pathlib.Path(__file__).with_name('sides.py'), side,
                  self.kind, self.source, self.target, str(self.memory * 3 // 4)]
@@ -178,7 +175,7 @@ def main():
     if not has('isotherm', None) or not has('pyarrow', None):
         print('python_sorts: the package is not built: run scripts/bootstrap and make build',
               file=sys.stderr)
-        sys.exit(STATUS_LACKING)
+        sys.exit(tree.STATUS_LACKING)
     sys.path.insert(0, str(FETCHED))
     for kind in options.cases or ROWS:
         for order in (options.orders or ('random',)) if kind == 'integers' else ('random',):

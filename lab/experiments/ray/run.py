@@ -40,11 +40,8 @@ import files  # noqa: E402
 import saved  # noqa: E402
 import scaling  # noqa: E402
 import tree  # noqa: E402
+from python_packages import FETCHED, OURS  # noqa: E402
 
-STATUS_LACKING = 77  # as programs say it to test runners that their test was left out
-CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache'))
-FETCHED = CACHE / 'isotherm/python'
-PACKAGE = tree.PROGRAMS.parent / 'python'
 CONTROLLERS = ('cpuacct', 'memory')
 RECORD = 100
 MB = 1_000_000
@@ -52,7 +49,7 @@ MB = 1_000_000
 
 def lacks(what):
     print(f'ray: {what}', file=sys.stderr)
-    sys.exit(STATUS_LACKING)
+    sys.exit(tree.STATUS_LACKING)
 
 
 @contextlib.contextmanager
@@ -92,7 +89,7 @@ def end_all(folder):
 
 def run_side(options, side, sources, parts=None):
     """Sorts by one side in a folder that is removed again. Returns its figures, checked."""
-    packages = [PACKAGE, FETCHED, *([options.packages] if options.packages else [])]
+    packages = [OURS, FETCHED, *([options.packages] if options.packages else [])]
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, packages))}
     with tempfile.TemporaryDirectory(dir=options.dir, prefix='ray.') as here, \
             group() as (memory, enter):
@@ -254,7 +251,7 @@ def main():
         return table(options.files)
     if options.mode == 'scale':
         return scaling.scale(options)
-    if not pathlib.Path(PACKAGE, 'isotherm').exists() or not pathlib.Path(FETCHED, 'ray').exists():
+    if not pathlib.Path(OURS, 'isotherm').exists() or not pathlib.Path(FETCHED, 'ray').exists():
         lacks('the package is not built, or Ray is not there: run scripts/bootstrap and make build')
     sys.path.insert(0, str(FETCHED))
     both = options.packages is not None and (options.packages / 'pandas').exists()

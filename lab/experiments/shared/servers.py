@@ -11,6 +11,8 @@ import time
 
 import redis
 
+import tree
+
 READY = 'ready to accept connections'
 MIB = 1 << 20
 PATIENCE = 300  # seconds a driver may take beyond what it was asked for
@@ -24,7 +26,6 @@ class Lacking(Trouble):
     """Something that this machine, or its user, does not have: nothing was found out."""
 
 
-STATUS_LACKING = 77  # as programs say it to test runners that their test was left out
 
 
 def end(process):
@@ -210,7 +211,7 @@ def run_main(name, main):
         main()
     except Lacking as trouble:
         print(f'{name}: {trouble}', file=sys.stderr)
-        sys.exit(STATUS_LACKING)
+        sys.exit(tree.STATUS_LACKING)
     except (Trouble, redis.RedisError) as trouble:
         sys.exit(f'{name}: {trouble}')
     except KeyboardInterrupt:
