@@ -276,9 +276,9 @@ struct sort_prediction {
 };
 
 /// The time of each algorithm by the cost model, cheapest first; those that cannot run come last.
-/// Of a device that is not emulated there is only `options.algorithm`, without its time, and where
-/// its runs go, which needs a temporary directory whose device is named. Refuses what sort_file()
-/// refuses.
+/// A device that is not emulated has one answer: the directories to which the runs of
+/// `options.algorithm` go, without a time. It needs a temporary directory whose device is named.
+/// Refuses what sort_file() refuses.
 base::result<std::vector<sort_prediction>> explain_sort(const std::string& input,
                                                         const sort_options& options);
 

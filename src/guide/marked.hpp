@@ -1,10 +1,10 @@
 // marked<T>: a guide that is written like the pointer in whose place isotherm-clang.so puts it
 // (docs/compiler.md). Code that is written by hand says guide<T> instead.
 //
-// A field `[[isotherm::guide]] T* value` gets the type marked<T>. It keeps a pointer's meaning:
-// what it pointed to before an assignment, and what it points to when it is destroyed, lives on
-// until somebody discards it. In addition the object may move, and so at most one marked field
-// holds it at a time.
+// A field `[[isotherm::guide]] T* value` gets the type marked<T>. It keeps a pointer's meaning: the
+// object that it pointed to before an assignment, or when it is destroyed, lives on until the
+// program discards it. The object may move, which a plain pointer's does not: at most one marked
+// field holds it at a time.
 #pragma once
 
 #include <concepts>

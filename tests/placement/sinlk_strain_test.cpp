@@ -20,7 +20,7 @@ constexpr std::uint64_t kNodeBytes = 1024, kLeaves = 4000;  // no more than a ba
 /// A root with leaves below it, all of them fast at first.
 class wide_tree final : public placed_tree {
  public:
-  /// With holes, the leaves lie in no order, and beside each there was a node that is gone.
+  /// Leaves with holes lie in no order: the node that was beside each of them is gone.
   explicit wide_tree(std::uint64_t leaves, bool has_holes = false) : uses_(leaves) {
     EXPECT_TRUE(open_node_memory());
     root_ = allocate_node(tier::fast, kNodeBytes);

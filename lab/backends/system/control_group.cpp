@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 using os::group_version;
 
 constexpr std::uint64_t kStep = std::uint64_t{64} << 20;
-/// Of version 1: whether tasks that get no memory wait instead of being killed, and whether any
-/// does.
+/// The file of version 1 that lets tasks wait for memory instead of being killed, and tells whether
+/// one waits.
 constexpr const char* kOomControl = "/memory.oom_control";
 
 /// Names of files and of rows of memory.stat.

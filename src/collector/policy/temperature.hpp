@@ -3,10 +3,10 @@
 // All that is known of a window is one bit an object: whether it was used. The rate is the weighted
 // mean of these bits. While the load stays the same every window weighs the same, so that the mean
 // gets more exact with each, up to a memory of kLongestMemory windows; from then on older windows
-// count exponentially less. When the load changes, which shows in unexpected misses while objects
-// in DRAM are used less than before, the memory starts anew, and objects that are hot now are found
-// within a few windows. When others' misses come beside the load that was, as in a look through all
-// records, the memory gets shorter: what was known is kept, and what is new counts for more.
+// count exponentially less. The memory starts anew when the load changes, and objects that are hot
+// now are found within a few windows. A change shows in unexpected misses while objects in DRAM are
+// used less than before. When others' misses come beside the load that was, as in a look through
+// all records, the memory gets shorter: what was known is kept, and what is new counts for more.
 //
 // A rate takes 12 bits, as a logarithm: 0 is never, 4095 is always, 256 less is half as often. The
 // least rate but never is one use in 65,000 windows. An update smaller than a step is rounded at
@@ -59,10 +59,10 @@ class use_memory {
 
   /// Ends a window. Call it before the window's rates are updated.
   void end_window() noexcept;
-  /// Notes the uses of the window that ended last. When it has more misses than the last windows
-  /// let expect at this load, and than were predicted, other objects are used, not the same ones
-  /// more or less often. The memory then starts anew with the next window; or, if the load of a
-  /// second is nearly that of the last windows, it gets no longer than kShortMemory.
+  /// Notes the uses of the window that ended last. More misses than the last windows let expect at
+  /// this load, and than were predicted, mean that other objects are used, and not the same ones
+  /// more or less often. The next window then begins a new memory; a load of a second that is
+  /// nearly that of the last windows only limits the memory to kShortMemory.
   void note(const window_uses& seen) noexcept;
 
   /// Windows that the rates are the mean of.
