@@ -104,7 +104,11 @@ void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept 
 }
 
 void release(void* begin, std::size_t bytes) noexcept {
-  ISO_CHECK(munmap(begin, bytes) == 0, "a range that is released was mapped");
+  if (munmap(begin, bytes) == 0) return;
+  ISO_CHECK(errno == ENOMEM, "a range that is released was mapped");
+  // A part of a larger mapping: the kernel has no memory to split it within the control group's
+  // limit, or the process has as many mappings as it may have.
+  static_cast<void>(madvise(begin, bytes, MADV_DONTNEED_LOCKED));  // locked or not
 }
 
 base::result<void> advise(void* begin, std::size_t bytes, advice wanted) {

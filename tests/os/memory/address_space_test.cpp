@@ -108,6 +108,23 @@ TEST(Memory, ARangeIsNotLockedThoughAllThatIsMappedLaterIsToBe) {
   }));
 }
 
+// In a child, since the mappings are of no use to other tests.
+TEST(Memory, PagesAreGivenBackThoughTheirMappingCannotBeSplit) {
+  EXPECT_TRUE(testing_help::succeeds_in_a_child([] {
+    const std::size_t page = page_bytes();
+    void* const locked = map_memory(4 * page);
+    if (locked == nullptr || mlock(locked, 4 * page) != 0) return 1;
+    constexpr std::size_t kMappings = 1 << 20;
+    const auto many = reserve(2 * kMappings * page, page);
+    if (!many) return 2;
+    std::size_t made = 0;
+    while (made < kMappings && commit(*many + 2 * made * page, page)) ++made;
+    if (made == kMappings) return 0;  // the system sets no limit
+    release(static_cast<std::byte*>(locked) + page, page);
+    return resident_bytes(locked, 4 * page) == 3 * page ? 0 : 3;
+  }));
+}
+
 TEST(Memory, ARangeBeyondTheAddressSpaceIsRefused) {
   const auto range = reserve(std::size_t{1} << 60, page_bytes());
   ASSERT_FALSE(range);
