@@ -79,9 +79,9 @@ class placed_adapter final : public adapter<Structure, Storage>, public placemen
                     const placement::leaf_visitor& visit) override {
     return this->structure_.visit_leaves(inside, cursor, visit);
   }
-  placement::relocated relocate(const scope& inside, void* parent, void* node,
+  placement::relocated relocate(const scope& inside, std::span<void* const> path,
                                 placement::tier to) override {
-    return this->structure_.relocate(inside, parent, node, to);
+    return this->structure_.relocate(inside, path, to);
   }
 };
 

@@ -10,7 +10,7 @@ namespace isotherm::placement {
 /// The places of a path, of which those that it shares with the path before are known.
 migration::place& migration::enter(std::span<void* const> path) {
   std::size_t shared = 0;
-  while (shared + 1 < std::min(path.size(), path_.size()) && path_[shared]->node == path[shared]) {
+  while (shared < std::min(path.size(), path_.size()) && path_[shared]->node == path[shared]) {
     ++shared;
   }
   path_.resize(shared);
@@ -47,8 +47,10 @@ void migration::queue(place& at) {
 }
 
 bool migration::move(const sync::scope& inside, place& at, tier to) {
-  const relocated moved =
-      tree_.relocate(inside, at.parent ? at.parent->node : nullptr, at.node, to);
+  nodes_.clear();
+  for (const place* each = &at; each != nullptr; each = each->parent) nodes_.push_back(each->node);
+  std::ranges::reverse(nodes_);
+  const relocated moved = tree_.relocate(inside, nodes_, to);
   if (moved.result == relocation_result::changed) ++counts_.refused;
   if (moved.result != relocation_result::done) return false;
   at.node = moved.node;

@@ -56,6 +56,7 @@ class migration {
   migration_counts& counts_;
   std::deque<place> places_;
   std::vector<place*> path_;  // of the last leaf: neighbours share most of it
+  std::vector<void*> nodes_;  // of the path of a node that is moved
   std::vector<place*> promotions_;
   std::uint64_t promotion_bytes_ = 0;
   std::vector<std::vector<place*>> demotions_;  // by level

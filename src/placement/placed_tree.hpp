@@ -43,9 +43,9 @@ class placed_tree {
   virtual bool visit_leaves(const sync::scope& inside, std::string& cursor,
                             const leaf_visitor& visit) = 0;
 
-  /// Replaces a node by a copy of itself in the other tier, with its parent (null: it is the root)
-  /// and itself locked meanwhile. Keeps the single-boundary rule.
-  virtual relocated relocate(const sync::scope& inside, void* parent, void* node, tier to) = 0;
+  /// Replaces the last node of `path`, which begins at the root, by a copy of itself in the other
+  /// tier, with its parent and itself locked meanwhile. Keeps the single-boundary rule.
+  virtual relocated relocate(const sync::scope& inside, std::span<void* const> path, tier to) = 0;
 };
 
 }  // namespace isotherm::placement

@@ -49,13 +49,14 @@ class paper_tree final : public placed_tree {
   bool visit_leaves(const sync::scope&, std::string&, const leaf_visitor&) override {
     return false;
   }
-  relocated relocate(const sync::scope&, void* parent, void* memory, tier to) override {
+  relocated relocate(const sync::scope&, std::span<void* const> nodes, tier to) override {
+    void* const memory = nodes.back();
     const auto found = std::ranges::find_if(
         nodes_, [memory](const auto& each) { return each.second.memory == memory; });
     if (found == nodes_.end() || memory == changed_) return {};
     auto& [name, at] = *found;
-    EXPECT_EQ(parent, at.parent ? nodes_.at(at.parent).memory : nullptr);
-    if (to == tier::fast && is_slow(parent)) return {relocation_result::parent_is_slow};
+    EXPECT_TRUE(std::ranges::equal(nodes, path(name)));
+    if (to == tier::fast && nodes.size() > 1 && is_slow(nodes[nodes.size() - 2])) return {relocation_result::parent_is_slow};
     for (const auto& [other, each] : nodes_) {
       if (to == tier::slow && each.parent == name && is_fast(each.memory)) {
         return {relocation_result::covers_fast_node};

@@ -50,7 +50,8 @@ class wide_tree final : public placed_tree {
     cursor = std::to_string(at);
     return at < leaves_.size();
   }
-  relocated relocate(const sync::scope&, void*, void* node, tier to) override {
+  relocated relocate(const sync::scope&, std::span<void* const> path, tier to) override {
+    void* const node = path.back();
     if (node == root_) return {relocation_result::changed};
     const std::size_t place = places_.at(node);
     places_.erase(node);

@@ -69,7 +69,7 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>>,
 
   // placement::placed_tree, in relocation.cpp. The root is in neither tier.
   bool visit_leaves(const scope& inside, std::string& cursor, const placement::leaf_visitor& visit);
-  placement::relocated relocate(const scope& inside, void* parent, void* target,
+  placement::relocated relocate(const scope& inside, std::span<void* const> nodes,
                                 placement::tier to);
 
  private:

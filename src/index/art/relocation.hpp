@@ -131,16 +131,16 @@ placement::relocated art<Storage>::relocate_leaf(node* above, base::atomic<link>
 }
 
 template <class Storage>
-placement::relocated art<Storage>::relocate(const scope&, void* parent, void* target,
+placement::relocated art<Storage>::relocate(const scope&, std::span<void* const> nodes,
                                             placement::tier to) {
-  if (!parent) return {};
-  node* const above = static_cast<node*>(parent);
+  if (nodes.size() < 2) return {};
+  node* const above = static_cast<node*>(nodes[nodes.size() - 2]);
   if (!above->version.lock()) return {};
   const auto refuse = [above](placement::relocation_result why) {
     above->version.unlock_unchanged();
     return placement::relocated{why};
   };
-  auto* const where = art_detail::link_to_address(above, target);
+  auto* const where = art_detail::link_to_address(above, nodes.back());
   if (!where) return refuse(placement::relocation_result::changed);
   if (to == placement::tier::fast && placement::is_slow(above)) {
     return refuse(placement::relocation_result::parent_is_slow);

@@ -59,10 +59,11 @@ auto tree<Storage, Latch>::copy_of(inner* n, placement::tier to) -> inner* {
 }
 
 template <class Storage, class Latch>
-placement::relocated tree<Storage, Latch>::relocate(const scope&, void* parent, void* target,
+placement::relocated tree<Storage, Latch>::relocate(const scope&, std::span<void* const> nodes,
                                                     placement::tier to) {
-  inner* const above = parent ? inner_of(static_cast<node*>(parent)) : &anchor_;
-  node* const n = static_cast<node*>(target);
+  inner* const above =
+      nodes.size() > 1 ? inner_of(static_cast<node*>(nodes[nodes.size() - 2])) : &anchor_;
+  node* const n = static_cast<node*>(nodes.back());
   if (!above->latch.lock()) return {};
   const auto refuse = [above](placement::relocation_result why) {
     above->latch.unlock_unchanged();

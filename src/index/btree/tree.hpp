@@ -89,7 +89,7 @@ class tree {
 
   // placement::placed_tree, in relocation.cpp.
   bool visit_leaves(const scope& inside, std::string& cursor, const placement::leaf_visitor& visit);
-  placement::relocated relocate(const scope& inside, void* parent, void* target,
+  placement::relocated relocate(const scope& inside, std::span<void* const> nodes,
                                 placement::tier to);
 
  private:

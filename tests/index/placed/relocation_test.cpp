@@ -39,8 +39,12 @@ class Relocation : public placed_tree_test {
       return true;
     });
   }
-  relocated move_inner(tier to) { return nodes().relocate(inside_, above_, inner_, to); }
-  relocated move_leaf(void* leaf, tier to) { return nodes().relocate(inside_, inner_, leaf, to); }
+  relocated move_inner(tier to) { return nodes().relocate(inside_, to_inner_, to); }
+  relocated move_leaf(void* leaf, tier to) {
+    std::vector<void*> path = to_inner_;
+    path.push_back(leaf);
+    return nodes().relocate(inside_, path, to);
+  }
   placement::placed_tree& nodes() { return *tree_.nodes; }
 
   testing_help::one_tier fast_{tier::fast}, slow_{tier::slow};
