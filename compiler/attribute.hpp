@@ -3,8 +3,8 @@
 
 namespace isotherm::compiler {
 
-/// Whether one of our attributes has stood on a declaration of the sources that this process
-/// compiles. Of a precompiled header it is not known.
+/// Returns whether one of our attributes stood on a declaration that this process has parsed.
+/// Attributes in a precompiled header are not seen.
 bool saw_marks();
 
 }  // namespace isotherm::compiler

@@ -1,4 +1,4 @@
-// What was instrumented, and why, for people.
+// A report for people: the functions that touch guides, which of them were instrumented, and why.
 #pragma once
 
 #include "touching.hpp"

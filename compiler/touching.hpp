@@ -10,7 +10,7 @@
 
 namespace isotherm::compiler {
 
-/// What the pass knows of a function that is defined in the module.
+/// Facts that the pass knows of a function that is defined in the module.
 struct function_facts {
   bool is_public = false, is_inside = false, knows = false, is_transparent = false;
   bool touches = false;        ///< holds an object's address, or may: it needs a scope around it
