@@ -60,7 +60,8 @@ class Compilations:
         return self.known[f'lab/micro/compiler/CMakeFiles/table_{kind}.dir/table.cpp.o']
 
     def of_unmarked(self, within):
-        """Of the sources of the library whose paths begin so."""
+        """Returns the commands for the sources of UNMARKED whose paths, from the root, begin with
+        `within`."""
         return [command for made, command in self.known.items()
                 if made.startswith(UNMARKED) and command[-1].startswith(str(tree.ROOT / within))]
 
@@ -75,7 +76,7 @@ class Compilations:
         return found
 
     def of_large(self, name):
-        """Of a source in large/."""
+        """Returns the commands for a source in large/, by what they show."""
         source = pathlib.Path(__file__).resolve().parent / 'large' / f'{name}.cpp.in'
         plain = ['clang++-19', '-std=c++23', '-mcx16', '-fsyntax-only', *OWN, '-x', 'c++', source]
         header = [f'-I{tree.ROOT / "include"}', f'-I{tree.ROOT / "src"}', '-DISOTHERM_INSTRUMENTED',
@@ -103,12 +104,12 @@ def benchmark(build, kind, seconds, only=''):
 
 
 def nanoseconds(told):
-    """Of an operation, by benchmark."""
+    """Returns the time of an operation, by benchmark."""
     return {each['name']: 1e9 / each['items_per_second'] for each in json.loads(told)['benchmarks']}
 
 
 def object_bytes(build, kind):
-    """What size(1) calls text: code, constants and the tables of exceptions."""
+    """Returns the size that size(1) calls text: code, constants and the tables of exceptions."""
     made = build / f'lab/micro/compiler/CMakeFiles/table_{kind}.dir/table.cpp.o'
     told = subprocess.check_output(['size', made], text=True)
     return int(told.splitlines()[1].split()[0])

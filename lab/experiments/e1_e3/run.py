@@ -73,7 +73,8 @@ def flags_of(options, index, workload, side):
 
 
 def environment(options, side):
-    """What a run finds besides its flags: without management values come from malloc."""
+    """Returns the environment of a run, or None for that of this process. The side without
+    management needs a setting of its own for huge pages: its values come from malloc."""
     if options.huge_pages and side == 'off':
         return {**os.environ, 'GLIBC_TUNABLES': 'glibc.malloc.hugetlb=1'}
     return None
@@ -134,7 +135,7 @@ def measure(options):
 
 
 def ratios(sides, side, figure):
-    """Of `side` to off, round by round."""
+    """Returns the ratios of `side` to off, round by round."""
     return [figure(sides[side][turn]) / figure(sides['off'][turn])
             for turn in sorted(sides[side]) if turn in sides['off']]
 

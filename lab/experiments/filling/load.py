@@ -49,7 +49,7 @@ def sizes_of_mix():
 
 
 def mean_bytes(value_size):
-    """Of a record, its key included."""
+    """Returns the mean size of a record, its key included."""
     sizes = sizes_of_mix() if value_size == 'mix' else [value_size]
     return KEY_BYTES + sum(sizes) / len(sizes)
 
@@ -88,7 +88,7 @@ class Load:
 
     @property
     def bytes(self):
-        """Of all records, keys included, about."""
+        """The size of all records, keys included, from the mean size rounded down to a byte."""
         return self.records * (KEY_BYTES + sum(self.sizes) // len(self.sizes))
 
     @property
@@ -120,7 +120,7 @@ class Load:
 
 @dataclasses.dataclass
 class Filled:
-    """What a fill found out."""
+    """The findings of a fill."""
     records: int = 0
     bytes: int = 0            # of the records that were taken, keys included
     seconds: float = 0
@@ -131,7 +131,7 @@ class Filled:
     refusals: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
     def percentile(self, share):
-        """Of the batches' latencies, in milliseconds."""
+        """Returns the percentile `share` of the batches' latencies, in milliseconds."""
         return float(numpy.percentile(self.latencies, share)) * 1000
 
 

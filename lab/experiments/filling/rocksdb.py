@@ -42,8 +42,8 @@ def crossing(path, filled, record_bytes, target):
 
 
 def fill(folder, target, value_size, records, clients, batch, watch_of):
-    """What the fill found out, its latencies in ms, and the watch that `watch_of` made of the
-    process."""
+    """Fills a store; returns the findings of the fill, its latencies in ms, and the watch that
+    `watch_of` made of the process."""
     words = command(folder, target, value_size, records, clients, batch)
     with open(folder / 'said', 'w+', encoding='utf-8') as file:
         process = servers.launch(words, stdout=file, stderr=subprocess.STDOUT)

@@ -129,7 +129,8 @@ def disk_rate(folder, count):
 
 
 def fill_server(side, options, folder, work, clients):
-    """What is found out of a server, as fields of a row, and of the fill."""
+    """Fills a server; returns the findings of the fill, and fields of a row about the fill and the
+    server."""
     with stores.serving(side, options, folder, options.target, work.bytes) as server:
         watch = stores.Watch(server.process)
         protocol = load.MEMCACHED if side == 'extstore' else load.RESP
@@ -167,7 +168,8 @@ def rates(filled, disk):
 
 
 def shares(found, taken):
-    """What was written, over the bytes that the store took."""
+    """Returns the bytes written to the disk and to COLD, each over the bytes that the store took;
+    None: no such figure."""
     written = {name: found.get(f'{name}_bytes') for name in ('disk_written', 'cold_written')}
     return {name: None if count is None or not taken else count / taken
             for name, count in written.items()}

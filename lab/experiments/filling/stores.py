@@ -125,8 +125,8 @@ class Text:
 
 
 def held(side, server, folder, work, filled):
-    """What the store holds of the records that it took: those that it does not count, and the
-    share that is not there of some that are read. Values are compared."""
+    """Returns how many of the records that the store took it does not count any more, and, of a
+    sample of these records that is read, the share that is not there. Values are compared."""
     with contextlib.closing(Text(folder / 'socket') if side == 'extstore' else server.client
                             ) as client:
         dropped = filled.records - client.dbsize()

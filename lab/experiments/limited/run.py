@@ -97,8 +97,8 @@ class GroupV1:
 
 
 class GroupV2(GroupV1):
-    """Of the second: lowering memory.max below what can leave kills, so that pages are asked to
-    leave first."""
+    """A memory control group of the second version. The kernel kills processes of the group when
+    memory.max is lowered further than pages can leave, so that pages are asked to leave first."""
     CURRENT, LIMIT = 'memory.current', 'memory.max'
     ANON, FILE = 'anon', 'file'
 
@@ -339,7 +339,8 @@ def measure(options, row):
 
 
 def reference_bytes(options):
-    """What Redis takes for the records, without a limit and before any request."""
+    """Returns the memory that Redis takes for the records, without a limit and before the requests
+    of a run."""
     if options.reference:
         return options.reference
     if not shutil.which('redis-server'):
@@ -441,7 +442,7 @@ def ratio(row, name):
 
 
 def last_samples(rows, key):
-    """Of the phase that each row's samples end with."""
+    """Returns the values of `key` in the samples of the phase that each row's samples end with."""
     return [sample[key] for row in rows for sample in row['samples']
             if sample['phase'] == row['samples'][-1]['phase']]
 

@@ -100,7 +100,7 @@ def shares_of(latencies):
 
 
 def read_one(path, options, until, _):
-    """Of the closed loop on one key: latencies."""
+    """Reads one key in a closed loop; returns the latencies."""
     reader, found = Reader(path, options.value), []
     while (began := time.monotonic()) < until:
         reader.read([0])
@@ -123,7 +123,7 @@ def some_of(chosen, count):
 
 
 def read_many(path, options, until, chosen):
-    """Of a client that reads keys of a range as fast as it can, `depth` at once."""
+    """Reads random keys of a range as fast as it can, `depth` at once; returns the latencies."""
     def batches():
         while time.monotonic() < until:
             yield some_of(chosen, options.depth)
@@ -131,13 +131,13 @@ def read_many(path, options, until, chosen):
 
 
 def read_each(path, options, _, whole):
-    """Of a client that reads each key of a range once, in order."""
+    """Reads each key of a range once, in order; returns the latencies."""
     return timed_reads(path, options, (range(first, min(first + options.depth, whole[1]))
                                        for first in range(*whole, options.depth)))
 
 
 def read_so_many(path, options, _, whole):
-    """Of a client that reads as many keys as a range has, at random."""
+    """Reads as many keys as a range has, at random; returns the latencies."""
     return timed_reads(path, options, (some_of(whole, options.depth)
                                        for _ in range(*whole, options.depth)))
 
@@ -237,7 +237,7 @@ def save(options, **row):
 
 
 def others_of(options):
-    """What reads beside the hot key; the range of its keys."""
+    """Maps the client that reads beside the one of the hot key to the range of its keys."""
     return {'nobody': None, 'warm reads': (1, HOT_KEYS), 'cold reads': (HOT_KEYS, options.records)}
 
 

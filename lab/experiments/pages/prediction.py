@@ -1,5 +1,6 @@
-"""What a server would hold if its objects were ordered by temperature, as isotherm pages --objects
-predicts it, against what isotherm serve holds when it moves them: the same load and requests.
+"""The memory that a server would hold if its objects were ordered by temperature, as isotherm
+pages --objects predicts it, against the memory that isotherm serve holds when it moves them: the
+same load and requests.
 
 Only the memory of the records counts, on both sides. The collector moves keys and values and
 leaves nodes and tables of the index where they are; the prediction is made for the same rule.
@@ -80,7 +81,8 @@ def heaps_when_still(client):
 
 
 def manage(options, drive):
-    """What the managed store holds after each window of requests: bytes by heap."""
+    """Yields the memory that the managed store holds after each window of requests: bytes by heap,
+    and bytes of DRAM."""
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.dir)))
         command = servers.isotherm_command(

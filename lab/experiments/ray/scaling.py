@@ -1,4 +1,4 @@
-"""What a cluster would take, computed: no cluster is measured.
+"""The time that a cluster would take, computed: no cluster is measured.
 
 A node reads its inputs and writes the parts of each (divide), puts these into the object store,
 which spills them, sends all but its own to others and gets as many, writes the pieces of each of

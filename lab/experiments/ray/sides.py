@@ -21,7 +21,8 @@ CPU = pathlib.Path('/sys/fs/cgroup/cpuacct')
 
 
 def cpu_seconds():
-    """Of the control group that this process, and all that it has started, is in."""
+    """Returns the processor time of the control group that this process, and all that it has
+    started, is in; 0: it is in no group that counts processor time (cpuacct)."""
     for line in pathlib.Path('/proc/self/cgroup').read_text().splitlines():
         _, controllers, path = line.split(':', 2)
         if 'cpuacct' in controllers.split(','):

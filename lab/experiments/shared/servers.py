@@ -176,7 +176,8 @@ def reports(paths):
 
 
 def seconds_of(report, start):
-    """What the driver saw in each of its windows; `start`: when it began."""
+    """Returns the throughput and the latencies that the driver saw in each of its windows; `start`:
+    the time when it began."""
     return [{'at': round(start + window['at_seconds'], 2),
              'throughput': round(window['operations'] / window['seconds']),
              **{share: window['latency_us'][share] for share in ('p50', 'p90', 'p99', 'p999')}}

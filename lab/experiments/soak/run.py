@@ -71,7 +71,7 @@ class Soak:
                        f'DRAM {stats["dram_bytes"] / MIB:.0f} MiB  {rate:.0f} misses/s')
 
     def stats(self):
-        """What ISOTHERM STATS tells, numbers as such."""
+        """Returns the fields of ISOTHERM STATS; numbers are returned as numbers."""
         return {name: number(value) for name, value in self.server.stats().items()}
 
     def drive(self, phase, seconds, keys, *more):
@@ -172,7 +172,7 @@ def phases(options):
             soak.write_all('load')
             soak.drive('first demotion', seconds, options.records, '--no-load')
             soak.drive('steady', seconds, options.records, '--no-load')
-            # Of another number of keys, other keys are the popular ones.
+            # Another number of keys makes other keys the popular ones.
             soak.drive('shift', seconds, options.records - len(options.values), '--no-load')
             soak.write_all('burst')
             soak.drive('after it', seconds, options.records, '--no-load')

@@ -75,7 +75,8 @@ def processor_seconds():
 
 
 def sort(options, source, cell, algorithm):
-    """What one run took and what ran; None if this algorithm cannot."""
+    """Sorts once; returns the time that it took and the algorithm that ran, None if `algorithm`
+    cannot sort this."""
     target = options.dir / 'sort_auto.out'
     report = options.dir / 'sort_auto.json'
     command = [options.tool, 'sort', source, '-o', target, *SHAPES[cell['shape']], '--no-fsync',

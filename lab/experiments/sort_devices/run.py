@@ -64,7 +64,7 @@ def processor_seconds():
 
 
 def sort(options, algorithm, side):
-    """What one run took, and where its runs went."""
+    """Sorts once; returns the time that it took and the places that its runs went to."""
     folder, device, directories = side
     source = pathlib.Path(folder, 'sort_devices.in')
     target = pathlib.Path(folder, 'sort_devices.out')

@@ -168,8 +168,8 @@ WORKERS = ('trigger_seconds', 'promotion_seconds', 'demotion_seconds', 'watermar
 
 
 def worker_sections(results):
-    """What SINLK's workers take of all processor time; only runs that tell how long they warmed up
-    can say."""
+    """Returns a section with the share of all processor time that SINLK's workers take, in the
+    runs that tell how long they warmed up; no section without such runs."""
     runs = [run for run in results if run.data['placement'] == 'sinlk'
             and run.data.get('warmup_seconds') is not None
             and all(name in run.data['details'] for name in WORKERS)]

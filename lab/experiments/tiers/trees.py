@@ -27,7 +27,8 @@ def times_of(result):
 
 
 def intervals_of(result):
-    """Of SINLK's trigger and its cooler, in ms; None: the result does not tell."""
+    """Returns the intervals of SINLK's trigger and its cooler in ms; None where the result does
+    not tell."""
     return result.data.get('trigger_ms'), result.data.get('cooling_ms')
 
 
@@ -66,7 +67,7 @@ def p99(run):
 
 
 def paper_of(index, workload):
-    """What the paper reports of SINLK over interleaving, or None."""
+    """Returns the paper's figure for SINLK over interleaving, or None."""
     tree = TREES.get(index)
     if workload.startswith('sp-'):
         return papers.reported('tiers-micro') if tree == 'masstree' else None

@@ -43,7 +43,8 @@ def driver(options, server, report, rate, workload, seconds, *more):
 
 
 def windows_of(server, work):
-    """What each window that ended while `work` ran saw; and the errors of the drivers."""
+    """Returns the fields of each window that ended while `work` ran. Raises Trouble where a driver
+    fails."""
     seen, last = [], None
     before = server.stats()['window']
 
@@ -75,7 +76,7 @@ def run_one(options, mode, workload, requests):
         if mode == 'target':
             server.client.execute_command('ISOTHERM', 'CONFIG', 'SET', 'memory-target',
                                           empty + taken * options.share // 100)
-        # What is only watched settles at once.
+        # A store whose uses are only tracked settles at once.
         for seconds in (options.warmup if mode == 'target' else 2 * options.window,
                         options.seconds):
             report.unlink(missing_ok=True)
