@@ -1,4 +1,4 @@
-"""What the cards share: groups of results, and commands that repeat them."""
+"""Functions that the cards share: groups of results, and commands that repeat them."""
 import shlex
 
 
@@ -15,7 +15,7 @@ def grouped(results, key):
 
 
 def values_of(results, field):
-    """What the results have of a field; absent ones and nulls left out."""
+    """Returns the values that the results have of a field; absent ones and nulls are left out."""
     return [value for result in results if (value := result.data.get(field)) is not None]
 
 
@@ -24,7 +24,8 @@ def distinct(results, field):
 
 
 def ratios(results, bases, field):
-    """Of each result to the base of its turn: the first to the first, and so on."""
+    """Returns the ratio of each result to the base of its turn: the first to the first, and so
+    on."""
     return [mine / base for mine, base in zip(values_of(results, field), values_of(bases, field))
             if base]
 

@@ -16,7 +16,7 @@ MOST_PLOTS = 2  # of a section; what else is measured stands in its table
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """What is shown of each result."""
+    """A figure that is shown of each result."""
     name: str
     values: typing.Callable  # data -> numbers; none where a result does not tell
     form: str = '{:.2f}'

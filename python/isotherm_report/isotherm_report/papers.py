@@ -1,4 +1,5 @@
-"""What the papers report (papers.json): by name, with its source and the paper's own words."""
+"""The figures that the papers report (papers.json): each by its name, with its source and the
+paper's own words."""
 import dataclasses
 import functools
 import importlib.resources
