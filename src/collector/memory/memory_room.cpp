@@ -8,9 +8,9 @@
 namespace isotherm::collector {
 
 namespace {
-/// Of what a control group allows, what is left to what this process does not count, and to what is
-/// in memory twice while it moves: an eighth, of a group of more than 128 MiB 16 MiB until a
-/// sixteenth is more.
+/// Returns how many of the bytes that a control group allows are left to memory that this process
+/// does not count, and to data that is in memory twice while it moves: an eighth; beyond 128 MiB,
+/// 16 MiB until a sixteenth is more.
 constexpr std::uint64_t margin_of(std::uint64_t allowed) noexcept {
   constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
   return std::max(allowed / 16, std::min(allowed / 8, kMost));

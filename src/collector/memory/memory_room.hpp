@@ -24,8 +24,9 @@ constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
              : std::clamp(target_bytes / kShare, kMovedTogether / kShare, kMovedTogether);
 }
 
-/// Of the target, what is left to writers: neither what stays in DRAM at a window's end, nor what
-/// comes back from COLD, takes it. What is written must find room at once, or it is refused.
+/// One part in so many of the target is left to writers: objects that stay in DRAM at a window's
+/// end do not take it, nor do objects that uses bring back from COLD. A write must find room at
+/// once, or it is refused.
 inline constexpr std::uint64_t kWritersShare = 16;
 
 struct memory_room {
@@ -55,13 +56,14 @@ struct memory_room {
   bool lacks(std::uint64_t bytes) const noexcept {
     return target_bytes != 0 && dram_bytes + bytes > target_bytes;
   }
-  /// What may come back from COLD at once: half of what is left, since others grow meanwhile.
+  /// Returns the bytes that may be promoted from COLD at once: half of those that are left, since
+  /// other uses of memory grow meanwhile.
   std::uint64_t promotable_bytes() const noexcept {
     if (target_bytes == 0) return ~std::uint64_t{0};
     return (target_bytes - std::min(target_bytes, dram_bytes)) / 2;
   }
-  /// What may come back at once for uses that do not wait: those of a read-mostly load take all
-  /// that they may.
+  /// Returns the bytes that uses, which do not wait for room, may bring back from COLD at once. The
+  /// writers' share is left out: the uses of a read-mostly load take all that they may.
   std::uint64_t returnable_bytes() const noexcept {
     if (limit_bytes == 0) return ~std::uint64_t{0};
     const std::uint64_t most = limit_bytes - limit_bytes / kWritersShare;

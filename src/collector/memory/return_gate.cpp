@@ -24,7 +24,8 @@ void return_gate::allow(std::uint64_t bytes) noexcept {
 }
 
 returned return_gate::take_returned() noexcept {
-  // What comes back between the two is counted next time with its bytes, or its object, alone.
+  // An object that comes back meanwhile may be counted in two parts, its number now and its bytes
+  // next time or the other way round.
   return {objects_.exchange_acq_rel(0), bytes_.exchange_acq_rel(0)};
 }
 

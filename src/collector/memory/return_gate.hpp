@@ -15,7 +15,7 @@
 
 namespace isotherm::collector {
 
-/// What has come back since the last count.
+/// The objects that have come back since the last count, and their bytes.
 struct returned {
   std::uint64_t objects = 0, bytes = 0;
 };
@@ -74,10 +74,11 @@ class return_gate final : public guides::return_policy {
   base::atomic<std::uint64_t> asked_{0}, objects_{0}, bytes_{0};
 };
 
-/// That of the collector that runs windows; threads may ask it at any time.
+/// Returns the gate of the collector that runs windows; threads may ask it at any time.
 return_gate& gate();
 
-/// What has come back was used in COLD, each object in a page of its own as a rule.
+/// Counts the objects that have come back as promoted, and as used in COLD, each in a page of its
+/// own, as is the rule.
 void count_returned(const returned& since, window_statistics& seen) noexcept;
 
 }  // namespace isotherm::collector

@@ -15,9 +15,9 @@ namespace isotherm::collector {
 
 /// One thread, under the protocol "veto".
 ///
-/// An object that is made while others move is marked as used (kept_for_maker() in guide.cpp). So
-/// the accessed bits of an extent's objects are cleared once, in the round that first finds the
-/// extent closed, and the bits say in later rounds whether an object was used. A scope that has
+/// An object that is made while others move is marked as used (kept_for_maker() in guide.cpp). The
+/// accessed bits of an extent's objects are therefore cleared once, in the round that first finds
+/// the extent closed, and the bits say in later rounds whether an object was used. A scope that has
 /// used the object of a cleared bit is waited for before the object moves.
 class newborn_queue {
  public:
