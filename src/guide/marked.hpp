@@ -126,8 +126,8 @@ class marked {
   guide<object> guide_;
 };
 
-/// A T that the collector may move once a marked field points to it. Throws std::bad_alloc. What
-/// T's constructor throws is passed on.
+/// Makes a T that the collector may move once a marked field points to it. Throws std::bad_alloc.
+/// An exception of T's constructor is passed on.
 template <class T, class... Arguments>
 ISOTHERM_TOUCHES T* make(Arguments&&... arguments) {
   auto made = make_object_in<std::remove_const_t<T>>(heap::kind::newborn,

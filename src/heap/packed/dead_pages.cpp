@@ -16,7 +16,8 @@ namespace {
 using thinning = extent::thinning;
 
 constexpr std::size_t kPages = kExtentBytes / base::kPageBytes;
-/// Of an extent of which less lives, pages are given back.
+/// An extent is thinned, its dead pages given back, when a smaller share than this of its appended
+/// units lives.
 constexpr double kThinShare = 0.5;
 
 /// Pages of the extent at `begin` in which an object lives, or may.
@@ -32,7 +33,8 @@ std::bitset<kPages> live_pages(const std::byte* begin, std::size_t cursor) noexc
   for (std::size_t unit = 0; unit < cursor;) {
     const header found = racy_header(begin + 2 * kHeaderBytes + unit * kUnitBytes);
     if (found.mark != kLiveMark && found.mark != kFreedMark) {
-      // Whoever got this room has not written its header yet: what lies behind it is not known.
+      // The thread that got this room has not written its header yet: it is not known which objects
+      // lie behind it.
       mark(unit, cursor);
       break;
     }
@@ -96,9 +98,11 @@ std::uint64_t packed_heap::thin(std::size_t index) noexcept {
   return released;
 }
 
-/// Open extents in which nothing lives. Whoever takes an extent out of its slot closes it, here as
-/// in open_another(): nobody closes it twice, which would give it back twice. The exchange acquires
-/// and releases as that one's does, and appenders who have read the slot before fail on `closed`.
+/// Closes open extents in which nothing lives. The thread that takes an extent out of its slot
+/// closes it, here as in open_another(): no extent is closed twice, which would give it back twice.
+/// The exchange acquires and releases as the one in open_another() does, and appenders that have
+/// read the slot before fail on `closed`. Returns the bytes that had been appended to the extents
+/// that went back.
 std::uint64_t packed_heap::close_empty_extents() noexcept {
   std::uint64_t released = 0;
   for (open_slot& each : open_) {

@@ -17,9 +17,9 @@
 // step; so `closed && live == 0 && readers == 0` means that nobody holds room, nobody can get any,
 // and nobody reads there: a reader pins the extent while an object lives there. Exactly one
 // operation makes that true, the last free, the close or the last reader's, and that one gives the
-// extent back. So while a reader pins it, no address in it comes to mean another object. A
-// stale allocator whose CAS hits an extent that was given back fails on `closed`; one that hits an
-// extent opened anew has got room in it like anybody else.
+// extent back. Therefore no address in an extent comes to mean another object while a reader pins
+// the extent. A stale allocator whose CAS hits an extent that was given back fails on `closed`; one
+// that hits an extent opened anew has got room in it like any other allocator.
 //
 // Every operation is acquire and release: what was done to objects happens before their free,
 // all frees before the extent's reuse (a release sequence of RMWs ends in the one that empties it),
@@ -110,7 +110,7 @@ struct alignas(base::kCacheLineBytes) extent {
   /// Head of a run (an object beyond kSmallBytesMax): its extents; else 0. Written before the
   /// object is handed out and by its free.
   base::atomic<std::uint32_t> run;
-  /// Of the object that heads a run.
+  /// Bytes of the object that heads a run, as they were asked for.
   base::atomic<std::uint32_t> run_bytes;
   /// Counts up from extent to extent as they are opened, and round at its end: which of two was
   /// opened first. Relaxed: it orders no access; a stale one costs an object a place in a queue.
@@ -122,9 +122,10 @@ struct alignas(base::kCacheLineBytes) extent {
   /// since. Set by the pager, cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
-  /// Of HOT: which objects it was opened for (heap/object.hpp). Relaxed: it is written before the
-  /// release of `word` that opens the extent, and whoever asks has the object by way of that. Of an
-  /// object that was freed meanwhile the answer may be the next one's, and costs a needless move.
+  /// The band of objects that an extent of HOT was opened for (heap/object.hpp). Relaxed: it is
+  /// written before the release of `word` that opens the extent, and a thread that asks has got the
+  /// object by way of that. An object that was freed meanwhile may get the answer of the extent's
+  /// next opening, which costs a needless move.
   base::atomic<band> among;
   /// The bytes of an extent of a logged COLD, or of the run that it heads, are in the file, and its
   /// memory ends. Set once by cold_extents::note_written(), whose release pairs with the acquire of
@@ -136,7 +137,7 @@ struct alignas(base::kCacheLineBytes) extent {
   /// only.
   base::atomic<bool> leaving;
   /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
-  /// reopening. What freed objects left there, headers too, is gone.
+  /// reopening. The bytes that freed objects left there, headers too, are gone.
   enum class thinning : std::uint8_t { none, chosen, done };
   base::atomic<thinning> thinned;
 

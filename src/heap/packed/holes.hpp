@@ -26,20 +26,20 @@ class hole_cache {
   static constexpr std::size_t kBytesMax = std::size_t{8} << 20;
 
   /// Takes over the freed object of `units`, and poisons it; false when there is no room for it, or
-  /// it is not worth it. That is asked under the lock that flush() takes too: what is not worth it
-  /// before a flush is not kept after it.
+  /// it is not worth it. `is_worth_it` is asked under the lock that flush() takes too: an object
+  /// that is not worth it before a flush is not kept after it.
   template <class IsWorthIt>
   bool keep(void* object, std::size_t units, std::uint32_t shard, IsWorthIt is_worth_it) noexcept;
   /// Room of exactly `units` that keep() took, still poisoned; else null. Its header says that it
-  /// is live, from under the lock that flush() takes too: whoever looks for dead pages after a
-  /// flush sees it as taken, even if nothing has been written there yet (dead_pages.cpp).
+  /// is live, from under the lock that flush() takes too: a thread that looks for dead pages after
+  /// a flush sees it as taken, even if nothing has been written there yet (dead_pages.cpp).
   void* take(std::size_t units, std::uint32_t shard) noexcept;
   /// Gives up all holes: `release(object, units)` for each, outside of the shards' locks. Returns
   /// when no other thread's flush is under way either: none reads a hole's link from then on.
   template <class Release>
   void flush(Release release) noexcept;
 
-  /// Of room that is poisoned: marks it in its header as live or as freed.
+  /// Marks poisoned room in its header as live or as freed.
   static void mark(void* hole, std::uint32_t as) noexcept;
 
   void lock_for_fork();

@@ -47,7 +47,8 @@ class packed_heap {
 
   /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
   void* allocate(std::size_t bytes, recycling room, band among, local_state& mine) noexcept;
-  /// Of an object that lives, or did when the caller's scope was opened.
+  /// Returns the band of an object's extent.
+  /// Requires: the object lives, or did when the caller's scope was opened.
   band band_of(const void* object) const noexcept {
     return extents_.row(extents_.index_of(object)).among.load_relaxed();
   }
@@ -57,7 +58,7 @@ class packed_heap {
   /// Drops all cached holes. Any thread.
   void flush_holes() noexcept;
 
-  /// As heap::release_dead_pages(). Of a heap whose freed room is recycled.
+  /// As heap::release_dead_pages(). Requires: the heap's freed room is recycled.
   std::uint64_t release_dead_pages() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
@@ -67,7 +68,7 @@ class packed_heap {
   bool is_closed(const void* object) const noexcept;
 
   packing packing_now() const noexcept;
-  /// Of the extent of that number, or the run that begins there.
+  /// Returns the packing of the extent of that number, or of the run that begins there.
   packing packing_of(std::size_t index) const noexcept;
   const extent_table& extents() const noexcept { return extents_; }
   /// Returns the part of a heap whose freed room is left.
@@ -123,7 +124,8 @@ class packed_heap {
   extent_table extents_;
   cold_extents cold_{extents_};  // open where freed room is left
   hole_cache holes_;
-  // Of each band but the coldest, and in that of each shard: that of tiny objects, and the other.
+  // Pairs of open extents, one for tiny objects and one for the others: a pair for each band but
+  // the coldest, and a pair for each shard of the coldest.
   std::array<open_slot, std::size_t{2} * (kColdestBand + kShards)> open_;
 };
 

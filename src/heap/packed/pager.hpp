@@ -2,9 +2,9 @@
 //
 // Only closed extents are asked for: in an open one the next object would fault its page back in.
 // An extent is asked for once after it was closed, and again when something touched it: the
-// collector and peek() report uses (note_use). What nobody sees (a use while pages were on their
-// way out) shows when an extent's turn comes to be looked at: mincore walks page tables, so that a
-// look at all of COLD would make a window's cost follow the heap.
+// collector and peek() report uses (note_use). A use that is not reported (while pages were on
+// their way out) shows when an extent's turn comes to be looked at: mincore walks page tables, so
+// that a look at all of COLD would make a window's cost follow the heap.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,8 @@
 //
 // Scans rely on two facts: the common path of the keys under a node never changes while the node
 // lives (splits and merges move bytes between the node and those above it), and a node that was
-// replaced is marked obsolete. So a scan that keeps a stack of nodes and asks each for its next
-// child misses nothing, and seeks again when it meets an obsolete node.
+// replaced is marked obsolete. Therefore a scan that keeps a stack of nodes and asks each for its
+// next child misses nothing, and seeks again when it meets an obsolete node.
 #pragma once
 
 #include <string>

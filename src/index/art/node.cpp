@@ -33,7 +33,7 @@ bool is_small(const node* n) noexcept {
   return n->kind == node_kind::n4 || n->kind == node_kind::n16;
 }
 
-/// Of the children whose byte `is_wanted`, the one whose byte comes first by `is_before`.
+/// Returns the child whose byte comes first by `is_before` among those whose byte `is_wanted`.
 template <class IsWanted, class IsBefore>
 branch best_in_small(node* n, IsWanted is_wanted, IsBefore is_before) noexcept {
   const unsigned count = std::min<unsigned>(n->count.load_acquire(), capacity_of(n->kind));

@@ -33,8 +33,8 @@ void* map_memory(std::size_t bytes) noexcept;
 void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept;
 
 /// Gives a range's address space back. Memory from reserve() or map_memory() must be released
-/// whole or in page multiples. Of a range that the kernel cannot split from its neighbours, for want
-/// of memory or of mappings, the pages are given back, and the addresses stay taken.
+/// whole or in page multiples. A range that the kernel cannot split from its neighbours, for want
+/// of memory or of mappings, loses its pages, which are given back, and its addresses stay taken.
 void release(void* begin, std::size_t bytes) noexcept;
 
 /// Requests to madvise(2).

@@ -22,8 +22,8 @@ struct process_facts {
 /// Reads files of /proc, and counts those in /proc/self/fd: some 100 us.
 process_facts read_process_facts();
 
-/// Pages for which the calling thread has waited since it began: read from a disk or from swap. Of
-/// the order of 0.2 us.
+/// Returns the number of pages for which the calling thread has waited since it began: read from a
+/// disk or from swap. Takes some 0.2 us.
 std::uint64_t thread_major_faults() noexcept;
 
 /// The resident set, and of it the pages of files and shared memory, in bytes; zeros when the
