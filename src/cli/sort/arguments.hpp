@@ -1,4 +1,4 @@
-// What the user asked of `isotherm sort`.
+// The arguments of `isotherm sort`, as the user gave them.
 #pragma once
 
 #include <isotherm/sort.hpp>

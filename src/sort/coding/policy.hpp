@@ -23,7 +23,7 @@ struct run_speeds {
   double read = 0;
 };
 
-/// What compressing saves and costs for one entry that is written once and read once.
+/// The time that compressing saves and costs for one entry that is written once and read once.
 struct coding_balance {
   double saved_ns = 0;  ///< time of the device
   double spent_ns = 0;  ///< time of the processor

@@ -13,7 +13,7 @@
 
 namespace isotherm::sort {
 
-/// What the model predicts for one sort.
+/// The model's prediction for one sort.
 struct prediction {
   double seconds = 0;
   std::string runs;                  ///< not empty: whether it would compress its runs, and why

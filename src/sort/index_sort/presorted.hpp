@@ -10,7 +10,7 @@
 
 namespace isotherm::sort {
 
-/// What reports call these.
+/// The names that reports give to these copies.
 inline constexpr std::string_view kCopied = "copy";
 inline constexpr std::string_view kCopiedBackwards = "reversed copy";
 

@@ -1,5 +1,5 @@
-// What all parts of one running sort share: its options, the device, the first error, and the
-// clocks of its stages.
+// The state that all parts of one running sort share: its options, the device, the first error, and
+// the clocks of its stages.
 #pragma once
 
 #include <isotherm/sort.hpp>

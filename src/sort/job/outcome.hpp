@@ -1,4 +1,4 @@
-// What an algorithm reports when it has finished.
+// The report of an algorithm that has finished.
 #pragma once
 
 #include <isotherm/sort.hpp>

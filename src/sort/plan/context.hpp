@@ -1,4 +1,4 @@
-// What the parts of one sort work with.
+// The objects that the parts of one sort work with.
 #pragma once
 
 #include "sort/input/records.hpp"

@@ -75,8 +75,9 @@ struct plan {
 /// The device of input and output, as the plan uses it.
 device_use main_use(const plan& p, device::emulation* emulation) noexcept;
 
-/// Shares out `options.memory_bytes` (0: half of the available memory). Of the input only its size
-/// is used. An error if the limit is too small to work in.
+/// Shares out `options.memory_bytes` (0: half of the available memory). Uses only the size of the
+/// input and, for --top, the number and the mean size of its records. An error if the limit is too
+/// small to work in.
 base::result<plan> make_plan(const sort_options& options, const approach& way, const facts& known);
 
 /// Plans to sort in pieces, which become runs of records (sort/merge), and shares out the memory
