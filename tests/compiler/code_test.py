@@ -47,7 +47,7 @@ void HashMap::get() {
 
 
 class Code(Case):
-    """What the pass makes, before anything is inlined."""
+    """The code that the pass makes, before anything is inlined."""
 
     def scopes(self, body):
         return body.count('@isotherm_enter_scope('), body.count('@isotherm_leave_scope(')

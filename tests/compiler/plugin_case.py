@@ -1,4 +1,4 @@
-"""What the tests of isotherm-clang.so share: how it is called, and what comes out.
+"""The code that the tests of isotherm-clang.so share: how it is called, and what comes out.
 
 Their arguments: CLANG PLUGIN SOURCE_DIR [REFUSED...]
 """
@@ -66,7 +66,7 @@ class Case(unittest.TestCase):
         return str(path)
 
     def messages(self, path, *arguments):
-        """What the compiler says, without the folder; one line a message."""
+        """Returns the compiler's messages, one line each, without the folder of the source."""
         command = instrumented if '-include-pch' in arguments else with_precompiled
         done = run(*command('-fsyntax-only', '-ferror-limit=0', '-fno-caret-diagnostics',
                             '-fno-color-diagnostics', *arguments, str(path)))
@@ -74,7 +74,7 @@ class Case(unittest.TestCase):
         return [line for line in lines if re.match(r'\w+\.[ch]pp:', line)]
 
     def module(self, text, *arguments):
-        """What is made of `text`, in LLVM's language."""
+        """Returns the module that the compiler makes of `text`, in LLVM's language."""
         done = run(*with_precompiled('-S', '-emit-llvm', VERIFIED, '-o', '-', *arguments,
                                      self.source(text)))
         self.assertEqual(done.returncode, 0, done.stderr)

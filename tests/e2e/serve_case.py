@@ -1,4 +1,4 @@
-"""What tests of a running server have in common."""
+"""The base that tests of a running server have in common."""
 
 import os
 import shutil

@@ -461,7 +461,8 @@ class ColdHeap(Case):
         return int(info(one, 'isotherm')[f'cold_{which}_bytes'])
 
     def serve_cold(self, directory, *flags, tool=None, **more):
-        """What is not used leaves with the next windows."""
+        """Starts a server whose COLD is in `directory`. Objects that are not used leave with the
+        next windows."""
         process = start_ours(tool or ISOTHERM, INDEX, '--manage', 'on', '--hint', 'pageout',
                              '--cold-backing', f'file:{directory}', '--policy', 'published',
                              '--cold-threshold', '1', *flags, **more)
@@ -543,7 +544,7 @@ class ColdHeap(Case):
         self.assertEqual(one.ask('DBSIZE'), b':10000\r\n')
 
     def test_the_limit_holds_for_many_small_keys(self):
-        """Of which the allocators take far more than the bytes that were sent."""
+        """The allocators take far more for such keys than the bytes that were sent."""
         process = self.serve('--manage', 'off', '--maxmemory', '24mb')
         one = self.connect(process.path)
         empty = resident_bytes(process)

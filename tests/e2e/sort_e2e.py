@@ -43,10 +43,10 @@ def peak_rss_bytes(*args):
 
 
 def shown_on_a_terminal(*args):
-    """What the tool writes to a terminal on its standard error.
+    """Returns the text that the tool writes to a terminal on its standard error.
 
-    Read to the end: the kernel hands a terminal's bytes over piece by piece, some of them after
-    the writer has ended."""
+    The terminal is read to the end: the kernel hands a terminal's bytes over piece by piece, some
+    of them after the writer has ended."""
     ours, terminal = os.openpty()
     shown = b""
     with subprocess.Popen([TOOL, *args], stdout=subprocess.DEVNULL, stderr=terminal) as p:
@@ -107,7 +107,7 @@ def memory_promise(d):
 
 
 def memory_promise_of_short_lines(d):
-    """Likewise of lines that all begin alike, which are moved in pieces."""
+    """Sorts many times the limit of lines that all begin alike, which are moved in pieces."""
     step = 7919  # to bring the numbers out of order
     n = 150001
     some = "".join(f"common/prefix/of/thirty/bytes/{i * step % n:012d}\n" for i in range(n))
@@ -126,7 +126,7 @@ def memory_promise_of_short_lines(d):
 
 
 def memory_promise_of_one_long_line(d):
-    """Whose field begins far behind."""
+    """Sorts a line longer than the limit, whose field begins far behind its start."""
     with open(d + "/big", "wb") as f:
         f.write(b"short\tm\n" + b"x" * (100 << 20) + b"\tb\nanother\tz\n")
     peak = peak_rss_bytes("sort", d + "/big", "-o", d + "/out", "-k", "2", "--memory", "32mb")
@@ -464,8 +464,8 @@ def bad_requests(d):
 
 
 def nothing_is_said_into_the_void(d):
-    """What a script reads must be there when the status says so; closed descriptors are not lent
-    to the files of the sort."""
+    """The output that a script reads must be there when the exit status says so; closed descriptors
+    are not lent to the files of the sort."""
     for args in (["sort", *RECORDS, d + "/in", "-o", d + "/new", "--json", "-"],
                  ["sort", *RECORDS, d + "/in", "--explain", "--device", "emu:pmem"]):
         with open("/dev/full", "w") as full:

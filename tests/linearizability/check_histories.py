@@ -42,7 +42,8 @@ MUTANT_SECONDS = 5  # for one history: what is broken may also go in circles
 
 
 def value_of(number):
-    """Of less than a page up to two, so that those that leave DRAM fill pages."""
+    """Returns a value of less than a page up to a little over two, so that values that leave DRAM
+    fill pages."""
     return b'%d:%s' % (number, b'.' * (number % 300 * 30))
 
 
@@ -85,7 +86,8 @@ def talk(path, what, commands, client, seed, events):
 
 
 class Watch:
-    """What the windows seen so far moved, and how many commands waited for a read."""
+    """Counts the objects that the windows seen so far moved, and the commands that waited for a
+    read."""
 
     def __init__(self, path):
         self.connection, self.windows, self.misses = Raw(path), {}, 0

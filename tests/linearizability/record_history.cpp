@@ -7,10 +7,10 @@
 // BROKEN is `sound`, or the name of a defect that a wrapper puts before the index: the checker must
 // see it. Keys are few, so that operations meet. All threads, the collector's too, are stopped at
 // random by a signal, wherever they are; and they pause inside of callbacks and while they hold
-// what they found. Two more threads, of whom nothing is recorded, fill and empty the neighbourhood
-// of those keys, so that nodes split and merge, layers come and go and tables grow under them. Of
-// placed trees, "placed:NAME", another thread moves nodes between fast and slow memory without a
-// pause. Each round has a fresh index, whose keys are numbered on.
+// what they found. Two more threads, whose operations are not recorded, fill and empty the
+// neighbourhood of those keys, so that nodes split and merge, layers come and go and tables grow
+// under them. Another thread moves the nodes of placed trees, "placed:NAME", between fast and slow
+// memory without a pause. Each round has a fresh index, whose keys are numbered on.
 #include <fmt/format.h>
 
 #include <atomic>

@@ -356,8 +356,8 @@ def check_definitions(tree):
 
 
 def check_booleans(tree):
-    """A call with `true` says nothing to its reader: headers take enums. What sets one flag may
-    take it."""
+    """A call with `true` says nothing to its reader: headers take enums. A function that sets one
+    flag may take a bool."""
     for name, text in tree.matching({'.hpp'}, (*LAYERED, 'include/')):
         code = cpp_text.code_of(text)
         for call in CALL.finditer(code) if ANY_BOOLEAN.search(code) else ():

@@ -24,7 +24,8 @@ LONG_BODY = '\n'.join(f'  g({i});' for i in range(75))
 
 
 def findings(changes):
-    """What the lint says about the clean tree with `changes` (name -> text, None removes)."""
+    """Returns the lint's messages about the clean tree with `changes` (name -> text, None
+    removes)."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in {**CLEAN, **changes}.items():
             if text is None:

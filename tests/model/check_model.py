@@ -52,7 +52,7 @@ def explore(spin, clang, model, flags, is_long):
 
 
 def problem_of(report, must_fail, must_reach_all):
-    """What is wrong with the report, in one line; None when it is as it must be."""
+    """Returns the problem with the report in one line; None when it is as it must be."""
     if 'max search depth too small' in report or 'out of memory' in report:
         return 'the search was cut short'
     if must_fail:

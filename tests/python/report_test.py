@@ -198,7 +198,7 @@ class Pictures(unittest.TestCase):
 
 
 class Experiments(unittest.TestCase):
-    """Of sections, whose pictures are begun as ever and not saved, which takes the longest."""
+    """Tests of sections. Pictures are begun as ever and not saved: saving takes the longest."""
 
     def setUp(self):
         saving = unittest.mock.patch('matplotlib.figure.Figure.savefig', no_picture)

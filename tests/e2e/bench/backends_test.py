@@ -171,7 +171,7 @@ class Mistakes(unittest.TestCase):
 
 
 class System(unittest.TestCase):
-    """What a run changes is undone, however it ends."""
+    """A run's changes to the system are undone, however the run ends."""
 
     def setUp(self):
         self.before = state_of_system()

@@ -109,7 +109,7 @@ class Browser:
         self.call('Page.navigate', url=url)
 
     def value(self, expression):
-        """What an expression of JavaScript is, promises awaited."""
+        """Returns the value of an expression of JavaScript, promises awaited."""
         answer = self.call('Runtime.evaluate', expression=expression, returnByValue=True,
                            awaitPromise=True)
         if 'exceptionDetails' in answer:

@@ -92,7 +92,7 @@ class Page(unittest.TestCase):
         self.assert_quiet(process)
 
     def chart(self, title):
-        """What the lines of the chart of that title are at now, a text each."""
+        """Returns the current values of the lines of the chart of that title, a text each."""
         return json.loads(self.browser.value(
             'JSON.stringify([...[...document.querySelectorAll("#charts .card")].find((each) => '
             f'each.querySelector("h3").textContent.startsWith({title!r}))'

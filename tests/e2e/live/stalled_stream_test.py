@@ -33,7 +33,8 @@ class Stalled(unittest.TestCase):
         return connection
 
     def unsent_bytes(self, client):
-        """What the server's end of a connection holds for it; None: the server has closed it."""
+        """Returns the bytes that the server's end of the connection holds for `client`; None: the
+        server has closed it."""
         wanted = f':{client.getsockname()[1]:04X}'
         for line in pathlib.Path('/proc/net/tcp').read_text(encoding='ascii').splitlines()[1:]:
             words = line.split()
