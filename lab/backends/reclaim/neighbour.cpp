@@ -22,13 +22,15 @@ namespace {
 constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
 constexpr auto kPause = std::chrono::milliseconds(40);
 
-/// Takes `bytes` of memory, a piece at a time, and keeps them until it is killed.
+/// Takes `bytes` of memory, a piece at a time, and keeps them until it is killed. Where the kernel
+/// has found no page to take for a piece, it may for the next.
 void take_memory(std::uint64_t bytes, line_channel& parent) {
   for (std::uint64_t taken = 0; taken < bytes;) {
-    if (!os::map_locked(kPiece)) break;
-    taken += kPiece;
-    parent.send(std::to_string(taken));
-    std::this_thread::sleep_for(kPause);
+    if (os::map_locked(kPiece)) {
+      taken += kPiece;
+      parent.send(std::to_string(taken));
+    }
+    std::this_thread::sleep_for(kPause);  // the stores use pages meanwhile
   }
   parent.next();
 }
