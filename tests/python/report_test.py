@@ -17,7 +17,7 @@ import unittest.mock
 
 sys.path.insert(0, sys.argv.pop(1))
 
-from isotherm_report import cards, command, page, papers, results  # noqa: E402
+from isotherm_report import cards, command, common, page, papers, results  # noqa: E402
 from isotherm_report.experiments.tiers import trees  # noqa: E402
 
 EXPERIMENTS = pathlib.Path(__file__).resolve().parents[2] / 'lab/experiments'
@@ -166,8 +166,10 @@ class Papers(unittest.TestCase):
 
     def test_sinlk_stands_beside_the_tree_that_it_answers(self):
         said = {(index, load): paper and (paper.low, paper.high)
-                for index in ('btree-occ', 'art') for load in ('sp-a', 'ycsb-c', 'ycsb-e')
+                for index in ('masstree', 'btree-occ', 'art')
+                for load in ('sp-a', 'ycsb-c', 'ycsb-e')
                 for paper in [trees.paper_of(index, load)]}
+        self.assertEqual(said['masstree', 'sp-a'], (1.50, 1.82))
         self.assertEqual(said['btree-occ', 'sp-a'], (1.50, 1.82))
         self.assertEqual(said['btree-occ', 'ycsb-c'], (1.31, 1.57))
         self.assertEqual(said['art', 'ycsb-c'], (1.32, 1.84))
@@ -227,6 +229,13 @@ class Experiments(unittest.TestCase):
                                               (3, 'sinlk', 5e6))]
         rounds = trees.rounds_of([results.understand(row, 'x') for row in rows])
         self.assertEqual(trees.over_base(rounds, trees.throughput), {'sinlk': [2.0, 3.0]})
+
+    def test_a_turn_without_a_value_is_left_out_and_shifts_no_other(self):
+        def turns(*values):
+            return [mock(data={} if value is None else {'rate': value}) for value in values]
+        mock = unittest.mock.Mock
+        self.assertEqual(common.ratios(turns(2, None, 6), turns(1, 5, 3), 'rate'), [2, 2])
+        self.assertEqual(common.ratios(turns(2, 4, 6), turns(1, None, 3), 'rate'), [2, 2])
 
     def test_placements_need_three_and_sweeps_two_values(self):
         three = [tier(placement=name) for name in ('interleave', 'static', 'sinlk')]

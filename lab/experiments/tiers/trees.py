@@ -5,7 +5,8 @@ from isotherm_report import common, drawing, papers
 
 BASE = 'interleave'
 CONFIGURATION = ('index', 'keys', 'key_size', 'value_size', 'threads', 'fast_share')
-TREES = {'btree-occ': 'masstree', 'art': 'art'}  # the paper's tree that each one answers
+# The paper's tree that each one answers.
+TREES = {'masstree': 'masstree', 'btree-occ': 'masstree', 'art': 'art'}
 
 
 def workload_of(result):

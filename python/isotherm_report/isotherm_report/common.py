@@ -24,10 +24,10 @@ def distinct(results, field):
 
 
 def ratios(results, bases, field):
-    """Returns the ratio of each result to the base of its turn: the first to the first, and so
-    on."""
-    return [mine / base for mine, base in zip(values_of(results, field), values_of(bases, field))
-            if base]
+    """Returns the ratio of each result to the base of its turn: the first to the first, and so on.
+    Turns of which one side has no value are left out."""
+    turns = ((mine.data.get(field), base.data.get(field)) for mine, base in zip(results, bases))
+    return [mine / base for mine, base in turns if mine is not None and base]
 
 
 def number_text(number):
