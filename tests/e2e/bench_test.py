@@ -170,14 +170,14 @@ class Reports(unittest.TestCase):
                                  [100, 300, sizes])
 
     def test_counters_and_values_that_expire(self):
-        run = small('--mix', 'read=40,update=30,incr=30', '--ttl', 0.05, '--distribution',
+        run = small('--mix', 'read=40,update=30,incr=30', '--ttl', 0.001, '--distribution',
                     'uniform', '--seconds', 0.5)
         self.assertEqual(run.returncode, 0, run.stderr)
         found = json.loads(run.stdout)
         self.assertEqual({kind for kind, count in found['operations_by_kind'].items() if count},
                          {'read', 'update', 'incr'})
         self.assertGreater(found['missing'], 0)
-        self.assertEqual((found['corrupt'], found['ttl_seconds']), (0, 0.05))
+        self.assertEqual((found['corrupt'], found['ttl_seconds']), (0, 0.001))
         self.assertIsNone(found['miss_bounds'])
         self.assertIsNone(found['operating_point'])
 
