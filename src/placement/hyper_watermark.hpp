@@ -6,7 +6,7 @@
 
 namespace isotherm::placement {
 
-/// What the watermark adjusts.
+/// The parameters that the watermark adjusts.
 struct parameters {
   double hot_share = 0;       ///< P_hot: of the leaves, those to be called hot
   double cold_share = 0;      ///< P_cold
@@ -22,12 +22,12 @@ struct level_bounds {
   unsigned most = 0;
 };
 
-/// What is known of fast memory at a moment.
+/// The state of fast memory as it is known at a moment.
 struct fast_memory_state {
   double usage = 0;  ///< share of it that is used; may be over 1
   double share = 0;  ///< of the leaves: of the most used ones, so many fit with their paths
   level_bounds levels;
-  /// What the last order asked for has been done: all leaves were looked at.
+  /// The last order was carried out: all leaves were looked at.
   bool is_done = false;
 };
 
@@ -36,7 +36,7 @@ class hyper_watermark {
   struct limits {
     double low = 0.85, high = 0.95;  ///< shares of fast memory (SINLK, 5)
   };
-  /// What the caller is to do.
+  /// An order to the caller.
   enum class order : std::uint8_t {
     go_on,       ///< promote and demote as the thresholds say
     demote_now,  ///< halt promotions; look for cold nodes with the new parameters at once

@@ -23,13 +23,14 @@ class migration {
  public:
   migration(placed_tree& tree, migration_counts& counts) : tree_(tree), counts_(counts) {}
 
-  /// Of a leaf, by its path; paths come in the order of their leaves. `levels`: of the upper part
-  /// of its path alone.
+  /// Queues a leaf, by its path; paths come in the order of their leaves, that of a leaf that is an
+  /// inner node too after those of the leaves below it. With `levels`: the upper
+  /// part of the path alone.
   void queue_promotion(std::span<void* const> path, std::size_t levels = ~std::size_t{0});
   /// A leaf that is slow already stands for its lowest fast ancestor (SINLK, 4.3.4).
   void queue_demotion(std::span<void* const> path);
 
-  /// What the queued paths that were not promoted yet take in slow memory.
+  /// Returns the bytes that the queued paths which were not promoted yet take in slow memory.
   std::uint64_t promotion_bytes() const noexcept { return promotion_bytes_; }
 
   /// Moves queued paths to fast memory, from the top down, so that the single-boundary rule holds

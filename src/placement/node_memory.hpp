@@ -37,8 +37,8 @@ inline bool is_slow(const void* node) noexcept {
          detail::ranges.bytes;
 }
 
-/// What nodes may take of a tier's range. The rest, an eighth, is for what must not fail: a split
-/// under way, a merge, a node that moves.
+/// Returns the bytes that nodes may take of a tier's range. The rest, an eighth, is for work that
+/// must not fail: a split under way, a merge, a node that moves.
 inline std::uint64_t capacity() noexcept { return detail::ranges.bytes / 8 * 7; }
 /// Whether a tree may grow. All nodes fit into slow memory, so that it is what counts.
 bool has_node_room() noexcept;
@@ -48,8 +48,8 @@ bool has_node_room() noexcept;
 /// a placer to say, not for this.
 void* allocate_node(tier where, std::size_t bytes) noexcept;
 void deallocate_node(void* node) noexcept;
-/// Of a node whose place another one has taken: deallocates it when all scopes that may have seen
-/// it have closed. used_bytes() no longer counts it.
+/// Deallocates a node whose place another one has taken, when all scopes that may have seen it have
+/// closed. used_bytes() no longer counts it.
 void retire_node(void* node) noexcept;
 
 /// Addresses of a tier that were ever used: nodes lie in [begin, end).
@@ -58,7 +58,7 @@ struct address_range {
 };
 address_range used_range(tier where) noexcept;
 
-/// What a node takes, as the arena rounds it up.
+/// Returns the bytes that a node takes, as the arena rounds them up.
 std::size_t bytes_of(const void* node) noexcept;
 /// The same of any node that was allocated with so many bytes.
 std::size_t bytes_taken_by(std::size_t bytes) noexcept;

@@ -1,4 +1,4 @@
-// What a tree offers so that its nodes can be placed (SINLK, 5).
+// The interface of a tree whose nodes can be placed (SINLK, 5).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace isotherm::placement {
 
-/// What became of a relocation.
+/// The outcome of a relocation.
 enum class relocation_result : std::uint8_t {
   done,
   changed,          ///< the parent no longer leads to the node, or the tree never moves it
@@ -26,7 +26,7 @@ struct relocated {
 struct visited_leaf {
   std::span<void* const> path;  ///< of nodes, from the root to the leaf
   use_count& uses;
-  std::size_t bytes;  ///< of the leaf and what moves with it
+  std::size_t bytes;  ///< of the leaf, if it is no inner node too, and what moves with it
 };
 /// False ends the visit.
 using leaf_visitor = std::function<bool(const visited_leaf& leaf)>;
@@ -44,7 +44,7 @@ class placed_tree {
                             const leaf_visitor& visit) = 0;
 
   /// Replaces the last node of `path`, which begins at the root, by a copy of itself in the other
-  /// tier, with its parent and itself locked meanwhile. Keeps the single-boundary rule.
+  /// tier, with itself and all that leads to it locked meanwhile. Keeps the single-boundary rule.
   virtual relocated relocate(const sync::scope& inside, std::span<void* const> path, tier to) = 0;
 };
 

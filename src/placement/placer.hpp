@@ -1,4 +1,4 @@
-// Who decides where the nodes of a tree are made.
+// A placer decides where the nodes of a tree are made.
 #pragma once
 
 #include <cstddef>

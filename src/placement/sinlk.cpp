@@ -89,7 +89,9 @@ class sinlk::workers {
     const std::lock_guard alone(moving_);
     begin_visit(counts == use_counts::halved ? 1 : 0);
     maintain();
-    while (!step(tree)) {
+    for (bool is_over = false; !is_over;) {
+      is_over = step(tree);
+      sync::reclaim_ready();  // what was demoted takes its place in fast memory until then
     }
     maintain();
     publish();
@@ -341,7 +343,7 @@ void sinlk::workers::end_visit() {
   exchange_limits_ =
       last_uses_.choose_exchange(last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share),
                                  full > used ? full - used : 0);
-  // What has waited for a whole visit, this one has visited again.
+  // This visit has visited again the leaves that had waited for a whole one.
   for (; !waiting_.empty() && waiting_.front().visit < stats_.visits; waiting_.pop_front()) {
     waiting_bytes_ -= waiting_.front().bytes;
   }
@@ -397,7 +399,7 @@ void sinlk::workers::relieve(placed_tree& tree) {
 /// The migration trigger's turn.
 template <class IsSpent>
 void sinlk::workers::take_turn(placed_tree& tree, IsSpent is_spent) {
-  // Of a small tree each turn visits all leaves, and once.
+  // In a small tree a turn visits all leaves, and once.
   bool is_over = false;
   while (!is_over) {
     is_over = step(tree) || is_spent() || is_stopping() || usage() > owner_.chosen_.watermarks.high;

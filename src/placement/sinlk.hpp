@@ -53,7 +53,7 @@ struct worker_seconds {
   double promotion = 0, demotion = 0, watermark = 0;
 };
 
-/// What a visit of the leaves does with their counts.
+/// Whether a visit of the leaves halves their counts.
 enum class use_counts : std::uint8_t { kept, halved };
 
 struct sinlk_statistics {

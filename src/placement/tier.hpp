@@ -1,7 +1,7 @@
 // Two tiers of memory for the nodes of trees, and what a tree tells of a node (SINLK, 4.1).
 //
 // The single-boundary rule: every ancestor of a node in fast memory is in fast memory (SINLK,
-// 3.1.1). So each path from the root leads through fast nodes first and through slow ones then.
+// 3.1.1). Each path from the root therefore leads through fast nodes first, then through slow ones.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ enum class tier : std::uint8_t { fast, slow };
 struct node_place {
   unsigned level = 0;            ///< how many nodes are above it
   const void* parent = nullptr;  ///< the node above, if the tree knows it
-  bool is_inner = false;         ///< it is no leaf
-  /// Nodes that will hang below it, or whose children will. If one of them is fast, the node must
-  /// be.
+  bool is_inner = false;         ///< it is no leaf when it is made; others may become inner ones
+  /// Nodes that will hang below it, or whose children will, or in whose tier it is to be. If one of
+  /// them is fast, the node must be.
   std::array<const void*, 2> covers{};
 };
 
@@ -33,6 +33,8 @@ class use_count {
     const std::uint16_t seen = count_.load_relaxed();
     if (seen != kMost) count_.store_relaxed(static_cast<std::uint16_t>(seen + 1));
   }
+  /// Adds to a count that lies in a node whose type does not say how uses are counted.
+  static void add_to(use_count& uses) noexcept { uses.add(); }
   std::uint16_t value() const noexcept { return count_.load_relaxed(); }
   void set(std::uint16_t value) noexcept { count_.store_relaxed(value); }
 

@@ -56,7 +56,8 @@ class paper_tree final : public placed_tree {
     if (found == nodes_.end() || memory == changed_) return {};
     auto& [name, at] = *found;
     EXPECT_TRUE(std::ranges::equal(nodes, path(name)));
-    if (to == tier::fast && nodes.size() > 1 && is_slow(nodes[nodes.size() - 2])) return {relocation_result::parent_is_slow};
+    if (to == tier::fast && nodes.size() > 1 && is_slow(nodes[nodes.size() - 2]))
+      return {relocation_result::parent_is_slow};
     for (const auto& [other, each] : nodes_) {
       if (to == tier::slow && each.parent == name && is_fast(each.memory)) {
         return {relocation_result::covers_fast_node};

@@ -34,7 +34,7 @@ void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept;
 
 /// Gives a range's address space back. Memory from reserve() or map_memory() must be released
 /// whole or in page multiples. A range that the kernel cannot split from its neighbours, for want
-/// of memory or of mappings, loses its pages, which are given back, and its addresses stay taken.
+/// of memory or of mappings, gives its pages back and keeps its addresses.
 void release(void* begin, std::size_t bytes) noexcept;
 
 /// Requests to madvise(2).
