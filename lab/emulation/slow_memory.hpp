@@ -94,6 +94,9 @@ class optional_use_count : public placement::use_count {
   void add() noexcept {
     if (detail::counted.load_relaxed() != counting::none) use_count::add();
   }
+  static void add_to(use_count& uses) noexcept {
+    if (detail::counted.load_relaxed() != counting::none) uses.add();
+  }
 };
 
 }  // namespace isotherm::lab

@@ -11,12 +11,14 @@
 #include "index/btree/changes.hpp"
 #include "index/btree/relocation.hpp"
 #include "index/btree/search.hpp"
+#include "index/masstree/operations.hpp"
+#include "index/masstree/relocation.hpp"
 #include "lab/emulation/slow_memory.hpp"
 
 namespace isotherm::lab {
 namespace {
 
-using index::art, index::btree_occ;
+using index::art, index::btree_occ, index::masstree;
 
 struct emulated : index::placed<index::unmanaged> {
   using placed<index::unmanaged>::placed;
@@ -31,6 +33,9 @@ base::result<index::placed_index> make_emulated(std::string_view name, placement
   if (name == art<emulated>::kName) return index::make_placed_adapter<art, emulated>(chooser);
   if (name == btree_occ<emulated>::kName) {
     return index::make_placed_adapter<btree_occ, emulated>(chooser);
+  }
+  if (name == masstree<emulated>::kName) {
+    return index::make_placed_adapter<masstree, emulated>(chooser);
   }
   return std::unexpected(
       base::error{fmt::format("the nodes of no index called '{}' can be placed; use one of: {}",

@@ -64,6 +64,8 @@ void visit(benchmark::State& state, std::string_view name, keys kind) {
 BENCHMARK_CAPTURE(visit, art_dense, "art", keys::dense)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(visit, art_sparse, "art", keys::sparse)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(visit, btree_dense, "btree-occ", keys::dense)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(visit, masstree_dense, "masstree", keys::dense)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(visit, masstree_sparse, "masstree", keys::sparse)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace isotherm

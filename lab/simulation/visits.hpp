@@ -13,9 +13,9 @@
 
 namespace isotherm::lab {
 
-/// The kinds of objects that a search visits. An entry leads from a leaf of `btree-occ` to a key
-/// and its value, and moves with its leaf; the leaf of `art` is such an entry itself. A record is a
-/// key and its value, which are fetched at once and lie in neither tier.
+/// The kinds of objects that a search visits. An entry leads from a leaf of `btree-occ` or
+/// `masstree` to a key and its value, and moves with its leaf; the leaf of `art` is such an entry
+/// itself. A record is a key and its value, which are fetched at once and lie in neither tier.
 enum class visited : std::uint8_t { inner, leaf, entry, record };
 inline constexpr std::size_t kVisitedKinds = 4;
 const char* name_of(visited kind) noexcept;

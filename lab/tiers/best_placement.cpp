@@ -24,7 +24,8 @@ struct candidate {
 
 std::vector<candidate> nodes_of(placement::placed_tree& tree, const visit_counter& counts) {
   std::vector<candidate> found;
-  std::vector<void*> above;  // of the last leaf
+  std::vector<void*> above;         // of the last leaf
+  std::vector<std::size_t> places;  // of these in `found`
   std::string cursor;
   const sync::scope inside;
   tree.visit_leaves(inside, cursor, [&](const placement::visited_leaf& leaf) {
@@ -33,13 +34,21 @@ std::vector<candidate> nodes_of(placement::placed_tree& tree, const visit_counte
       if (level < above.size() && above[level] == inner[level]) continue;
       above.resize(level);
       above.push_back(inner[level]);
+      places.resize(level);
+      places.push_back(found.size());
       // The root of a radix tree is in neither tier.
       if (!placement::is_slow(inner[level])) continue;
       found.push_back(
           {inner[level], level, placement::bytes_of(inner[level]), counts.of_node(inner[level])});
     }
-    above.resize(inner.size());
-    found.push_back({leaf.path.back(), inner.size(), leaf.bytes, counts.of_node(leaf.path.back())});
+    const std::size_t level = inner.size();
+    if (level < above.size() && above[level] == leaf.path.back()) {
+      if (placement::is_slow(leaf.path.back())) found[places[level]].bytes += leaf.bytes;
+      return true;  // an inner node too, whose visits are counted
+    }
+    above.resize(level);
+    places.resize(level);
+    found.push_back({leaf.path.back(), level, leaf.bytes, counts.of_node(leaf.path.back())});
     return true;
   });
   return found;

@@ -64,6 +64,11 @@ class static_placement final : public fixed_placement {
   bool wants_fast(const placement::node_place& place) const noexcept override {
     return place.is_inner;
   }
+  /// A node of a masstree may become an inner one after it was made.
+  base::result<void> begin(placement::placed_tree& tree, const request_drive&) override {
+    promote(tree, [](std::span<void* const> path, auto&) { return path.first(path.size() - 1); });
+    return {};
+  }
 };
 
 /// As many upper levels as fit (SINLK, 3.1.1: Fast-Slow; 6.5.1: + Layering).

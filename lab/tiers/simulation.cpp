@@ -123,9 +123,9 @@ class simulation {
   bool are_hot_leaves_fast();
   double visit_ns() const noexcept {
     // Measured with 2 million keys, on a processor at 2 to 3 GHz.
-    constexpr double kArtNs = 36, kBtreeNs = 350;
+    constexpr double kArtNs = 36, kBorderNs = 350;
     if (asked_.simulated.visit_ns > 0) return asked_.simulated.visit_ns;
-    return run_.index == "art" ? kArtNs : kBtreeNs;
+    return run_.index == "art" ? kArtNs : kBorderNs;
   }
   std::uint64_t visits_of_leaves() const { return placed_->details().value("visits", 0); }
   std::uint64_t requests_in(double seconds) const noexcept {

@@ -28,7 +28,7 @@ struct simulation_options {
 
 /// The flags, as given.
 struct tiers_options {
-  std::vector<std::string> indexes{"btree-occ", "art"};
+  std::vector<std::string> indexes{"masstree", "btree-occ", "art"};
   std::vector<std::string> workloads{"sp-c"};
   std::vector<std::string> fast{"20"};  ///< per cent of what the nodes take after the load
   std::vector<std::string> placements{"interleave", "static", "sinlk"};

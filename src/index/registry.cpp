@@ -51,7 +51,8 @@ constexpr placed_entry placed_entry_of() {
           &make_placed_adapter<Structure, placed<unmanaged>>};
 }
 
-constexpr placed_entry kPlacedEntries[] = {placed_entry_of<btree_occ>(), placed_entry_of<art>()};
+constexpr placed_entry kPlacedEntries[] = {placed_entry_of<btree_occ>(), placed_entry_of<art>(),
+                                           placed_entry_of<masstree>()};
 
 base::result<const placed_entry*> find_placed(std::string_view name) {
   for (const placed_entry& each : kPlacedEntries) {

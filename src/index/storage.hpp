@@ -100,27 +100,28 @@ class guide_pointer : public guide<bytes> {
 /// The operations that an index asks of its storage. make() and make_successor() return an empty
 /// owner when memory is exhausted; the other functions end the process then.
 template <class S>
-concept storage = std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
-                  requires(const S& s, const typename S::pointer& old, const content& value,
-                           std::size_t bytes, const node_place& place, void* node,
-                           typename S::use_count& uses, const access& inside) {
-                    { S::has_lost(inside) } noexcept -> std::same_as<bool>;
-                    { S::kManaged } -> std::convertible_to<bool>;
-                    { s.make(value) } -> std::same_as<typename S::owned_bytes>;
-                    { s.make_successor(old, value) } -> std::same_as<typename S::owned_bytes>;
-                    { S::kPlaced } -> std::convertible_to<bool>;
-                    { uses.add() } noexcept;
-                    { S::touch(node, 1U) } noexcept;  // before some cache lines of it are read
-                    { s.allocate_node(bytes, place) } -> std::same_as<void*>;
-                    {
-                      s.allocate_zeroed(bytes)
-                    } -> std::same_as<void*>;  // an array where all searches begin
-                    { S::deallocate_node(node) } noexcept;
-                  };
+concept storage =
+    std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
+    requires(const S& s, const typename S::pointer& old, const content& value, std::size_t bytes,
+             const node_place& place, void* node, typename S::use_count& uses,
+             placement::use_count& of_a_node, const access& inside) {
+      { S::has_lost(inside) } noexcept -> std::same_as<bool>;
+      { S::kManaged } -> std::convertible_to<bool>;
+      { s.make(value) } -> std::same_as<typename S::owned_bytes>;
+      { s.make_successor(old, value) } -> std::same_as<typename S::owned_bytes>;
+      { S::kPlaced } -> std::convertible_to<bool>;
+      { uses.add() } noexcept;
+      { S::use_count::add_to(of_a_node) } noexcept;
+      { S::touch(node, 1U) } noexcept;  // before some cache lines of it are read
+      { s.allocate_node(bytes, place) } -> std::same_as<void*>;
+      { s.allocate_zeroed(bytes) } -> std::same_as<void*>;  // an array where all searches begin
+      { S::deallocate_node(node) } noexcept;
+    };
 
 /// Counts nothing and takes no room: in leaves that are not placed.
 struct no_use_count {
   static void add() noexcept {}
+  static void add_to(placement::use_count&) noexcept {}
 };
 
 struct managed {

@@ -19,7 +19,10 @@ enum class step : std::uint8_t {
   copied_piece,  ///< a piece of an object was copied; where: the guide's slot
   fetched,       ///< a copy in HOT of an object that was read is about to take the object's place;
                  ///< where: the guide's slot
-  between_nodes  ///< an index's cursor knows the next node and has not read it; where: that node
+  between_nodes,  ///< an index's cursor knows the next node and has not read it; where: that node
+  walked_to,      ///< a walk for placement has read a node and not yet checked that it is the same;
+                  ///< where: that node
+  copied_node     ///< a child of a node that is relocated leads to the copy; where: the child
 };
 
 #if defined(ISOTHERM_TEST_HOOKS)

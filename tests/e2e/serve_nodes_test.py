@@ -56,8 +56,8 @@ class Placed(unittest.TestCase):
             self.assertEqual(client.file.read(len(replies)), replies)
         return seen
 
-    def test_both_trees_with_and_without_a_collector(self):
-        for index in ('btree-occ', 'art'):
+    def test_every_tree_with_and_without_a_collector(self):
+        for index in ('masstree', 'btree-occ', 'art'):
             for manage in ('on', 'off'):
                 with self.subTest(index=index, manage=manage):
                     _, client = self.serve(index, '--fast-memory', '30%', '--manage', manage,
@@ -76,7 +76,7 @@ class Placed(unittest.TestCase):
         self.assertEqual(seen['fast_bytes'], 0)
 
     def test_fast_memory_smaller_than_the_path_to_a_leaf(self):
-        for index in ('btree-occ', 'art'):
+        for index in ('masstree', 'btree-occ', 'art'):
             with self.subTest(index=index):
                 _, client = self.serve(index, '--fast-memory', '100')
                 self.load(client)
@@ -101,7 +101,7 @@ class Placed(unittest.TestCase):
                                   client.ask('ISOTHERM', 'CONFIG', 'SET', 'fast-memory', wrong))
 
     def test_slow_memory_that_is_full_refuses_keys_and_nothing_else(self):
-        for index in ('btree-occ', 'art'):
+        for index in ('masstree', 'btree-occ', 'art'):
             with self.subTest(index=index):
                 # 128 MiB for the nodes of each tier, an eighth of this.
                 _, client = self.serve(

@@ -49,10 +49,10 @@ TEST(MasstreeExhaustion, ANodeAndItsParentsGoWithoutMemory) {
 }
 
 TEST(MasstreeExhaustion, ALayerGoesWithoutMemory) {
-  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots, 0);
+  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots, {});
   const wanted sought(7, masstree_detail::kGoesOn);
   upper->insert(sought, masstree_detail::link_to(kTestMemory.make_border(
-                            version::kRoot, masstree_detail::kFewSlots, 1)));
+                            version::kRoot, masstree_detail::kFewSlots, {.level = 1})));
   EXPECT_EQ(
       without_memory([&] { return masstree_detail::remove_layer(upper, sought, kTestMemory); }),
       removal::done);

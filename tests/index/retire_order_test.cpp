@@ -237,8 +237,9 @@ using masstree_detail::version;
 using masstree_detail::wanted;
 
 TEST(MasstreeRetireOrder, ALayerIsOutOfItsEntryBeforeItIsRetired) {
-  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots, 0);
-  border* const layer = kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots, 1);
+  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots, {});
+  border* const layer =
+      kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots, {.level = 1});
   const wanted sought(7, kGoesOn);
   upper->insert(sought, link_to(layer));
   unsigned retired = 0;

@@ -19,7 +19,7 @@
 #include "index/hash/hash_chm.cpp"
 #include "index/hash/hash_harris.cpp"
 #include "index/hash/hash_pugh.cpp"
-#include "index/masstree/masstree.cpp"
+#include "index/masstree/operations.hpp"
 #include "index/skip/skiplist_coarse.cpp"
 #include "index/skip/skiplist_fraser.cpp"
 #include "index/skip/skiplist_herlihy.cpp"

@@ -39,7 +39,7 @@ MUTANTS = {
         'auto tree<Storage, Latch>::locate'),
     # An entry is added although others were since the search.
     'masstree-order': (
-        'masstree', ['index/masstree/masstree.cpp'], 'index/masstree/masstree.cpp',
+        'masstree', ['index/masstree/masstree.cpp'], 'index/masstree/operations.hpp',
         'if (at.at->order() == at.order &&\n      (at.target == 0',
         'if ((at.target == 0'),
     # A search goes on below a node that has led elsewhere since, or is no longer in the tree.

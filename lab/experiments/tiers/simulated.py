@@ -13,12 +13,12 @@ import sys
 import saved
 
 KEYS = 200000
-VISIT_NS = {'art': 36, 'btree-occ': 350}  # measured, docs/benchmarks/tiers.md
+VISIT_NS = {'art': 36, 'btree-occ': 350, 'masstree': 350}  # measured, docs/benchmarks/tiers.md
 SINLKS = ('sinlk', 'sinlk-fixed', 'sinlk-passive', 'sinlk-separate')
 MOVING = (*SINLKS, 'memtis', 'tpp', 'caption')
 SP = ('sp-a', 'sp-b', 'sp-c', 'sp-d')
 YCSB = ('ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-d', 'ycsb-e', 'ycsb-f')
-TREES = ('btree-occ', 'art')
+TREES = ('masstree', 'btree-occ', 'art')
 SYSTEMS = ('interleave', 'static', 'layered', 'tpp', 'memtis', 'caption', 'sinlk', 'prophet',
            'best')
 STEPS = ('interleave', 'layered', 'sinlk-fixed', 'sinlk')
@@ -30,12 +30,12 @@ FIGURES = {
     '2': (TREES, ('ycsb-a', 'ycsb-c', 'ycsb-d'), (25, 50, 75, 100), ('interleave',)),
     '6': (TREES, ('sp-c',), (50,), ('interleave', 'slow-fast', 'layered', 'prophet')),
     '8': (TREES, ('sp-c',), (2, 5, 10), ('prophet',)),
-    '13': (('btree-occ',), SP, (20,), SYSTEMS),
-    '14': (('btree-occ',), YCSB, (20,), FEW),
+    '13': (('masstree', 'btree-occ'), SP, (20,), SYSTEMS),
+    '14': (('masstree', 'btree-occ'), YCSB, (20,), FEW),
     '14-art': (('art',), SP + YCSB[:4] + YCSB[5:], (20,), FEW),
     '17': (TREES, ('sp-a', 'sp-c', 'sp-d', 'ycsb-a', 'ycsb-d'), (20,), STEPS),
     '19': (TREES, ('ycsb-d', 'sp-d'), (20,), SINLKS),
-    '15c': (('btree-occ',), YCSB, (10, 40, 60, 80), PAIR),
+    '15c': (('masstree',), YCSB, (10, 40, 60, 80), PAIR),
     'control': (TREES, ('sp-c', 'ycsb-c'), (20,), FEW[:-1]),
 }
 SIZES_OF_16 = (0.5, 2, 4)
@@ -57,7 +57,7 @@ def runs_of(names, keys):
         if name == '16':
             for times in SIZES_OF_16:
                 for placement in PAIR:
-                    yield name, flags('btree-occ', 'sp-c', 20, placement, int(times * keys))
+                    yield name, flags('masstree', 'sp-c', 20, placement, int(times * keys))
         elif name == '15a':
             for tree in TREES:
                 yield name, [*flags(tree, 'sp-c', 20, 'sinlk', keys), '--shift', 20,

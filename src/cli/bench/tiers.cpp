@@ -45,7 +45,7 @@ void add_simulation(command c, lab::simulation_options& o) {
         "requests that stand for a second of --warmup, --shift and SINLK's intervals");
   c.add("--visit-ns", o.visit_ns,
         "nanoseconds that SINLK takes to visit a leaf; 0: as measured, 36 of art and 350 of "
-        "btree-occ");
+        "the others");
   c.add(
       "--slow-ratio", [&o](const std::string& text) { return parse_ratios(text, o.slow_ratios); },
       "2,2.5,4", "latencies of slow memory over fast memory's, for the modelled time");
@@ -54,7 +54,7 @@ void add_simulation(command c, lab::simulation_options& o) {
 }
 
 void add_flags(command c, tiers_options& o) {
-  c.add("--index", o.indexes, "btree-occ, art");
+  c.add("--index", o.indexes, "masstree, btree-occ, art");
   c.add("--workload", o.workloads,
         "sp-a to sp-d (90% of the requests go to 5% of the keys, side by side), ycsb-a to "
         "ycsb-f, trace:FILE (reads of the blocks that its lines name)");

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "placement/node_memory.hpp"
+
 namespace isotherm::index::masstree_detail {
 namespace {
 
@@ -21,7 +23,8 @@ bool is_at_rest(const visit& here) {
   const version v = here.at->state.now();
   return !v.is_dirty() && !v.is_deleted() && (v.word() & version::kLocked) == 0 &&
          v.is_root() == (here.parent == nullptr) &&
-         parent_of(here.at).load_acquire() == here.parent;
+         parent_of(here.at).load_acquire() == here.parent &&
+         !(placement::is_slow(here.parent) && placement::is_fast(here.at));
 }
 
 /// Also pushes the children on `rest`, the last one first.

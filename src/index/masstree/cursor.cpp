@@ -41,6 +41,7 @@ bool cursor::try_seek(std::string_view from) {
     // entered now.
     if (target != 0 && is_up() == is_layer) ++here.place;
     path_.push_back(here);
+    tell_of(here.at, is_layer ? arrival::further_down : arrival::here);
     if (!is_layer) {
       here.prefetch_targets(where_to_);
       return true;
@@ -62,6 +63,7 @@ bool cursor::enter(base::atomic<link>& where, link top) {
     if (!here.is_believed()) continue;
     here.place = is_up() ? 0 : here.order.count();
     path_.push_back(here);
+    tell_of(here.at);
     here.prefetch_targets(where_to_);
     return true;
   }
@@ -85,6 +87,7 @@ bool cursor::go_to_neighbour() {
   if (there.seen.is_deleted() || !is_beside || !there.is_believed()) return false;
   there.place = is_up() ? 0 : there.order.count();
   here = there;
+  tell_of(here.at);
   here.prefetch_targets(where_to_);
   return true;
 }

@@ -31,8 +31,14 @@ void append_entry(std::string& path, const wanted& entry);
 /// For one thread, inside one scope.
 class cursor {
  public:
+  /// Whether the search for the first leaf ends at a border node, or goes on in a layer below it.
+  enum class arrival : std::uint8_t { here, further_down };
+  /// Called for each border node that a cursor comes to.
+  using on_border = void (*)(border* at, arrival where) noexcept;
+
   /// A cursor in the tree to whose top `top` links.
-  cursor(base::atomic<link>& top, direction where_to) noexcept : top_(top), where_to_(where_to) {
+  cursor(base::atomic<link>& top, direction where_to, on_border seen = nullptr) noexcept
+      : top_(top), where_to_(where_to), on_border_(seen) {
     path_.reserve(8);
   }
 
@@ -44,9 +50,10 @@ class cursor {
   /// The next leaf's link; 0 at the end; nullopt: something has changed, seek again.
   std::optional<link> next();
 
-  /// Of a cursor upwards whose next() has just returned a leaf: what the tree itself knows of the
-  /// leaf's key (append_entry()). A search for it ends at the leaf, and the paths of leaves are in
-  /// the order of their keys. None: something has changed, seek again.
+  /// Returns the bytes of the key of the leaf that next() has just returned as far as the tree
+  /// itself knows them (append_entry()). A search for them ends at the leaf, and the paths of
+  /// leaves are in the order of their keys. For a cursor upwards. None: something has changed, seek
+  /// again.
   std::optional<std::string> path() const;
 
  private:
@@ -71,9 +78,13 @@ class cursor {
   bool try_seek(std::string_view from);
   bool enter(base::atomic<link>& where, link top);
   bool go_to_neighbour();
+  void tell_of(border* at, arrival where = arrival::here) const noexcept {
+    if (on_border_) on_border_(at, where);
+  }
 
   base::atomic<link>& top_;
   const direction where_to_;
+  const on_border on_border_;
   std::vector<frame> path_;
 };
 

@@ -1,5 +1,6 @@
 #include "index/masstree/layer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -46,17 +47,6 @@ void interior::remove(unsigned place) noexcept {
 
 namespace {
 
-/// Locks the parent of a node whose lock is held, and returns it; null for the top.
-interior* lock_parent(node* n) noexcept {
-  if (n->state.now().is_root()) return nullptr;
-  for (;;) {
-    interior* const p = parent_of(n).load_acquire();
-    p->state.lock();
-    if (parent_of(n).load_acquire() == p) return p;
-    p->state.unlock();
-  }
-}
-
 struct entry {
   wanted sought{0, 0};
   link target = 0;
@@ -80,13 +70,39 @@ unsigned level_of_halves(const node* n, unsigned level) noexcept {
   return n->state.now().is_root() ? level + 1 : level;
 }
 
+/// Returns the top of a fast layer among those to which entries lead, or null.
+const void* fast_layer(std::span<const entry> entries) noexcept {
+  for (const entry& each : entries) {
+    if (is_leaf(each.target)) continue;
+    if (const node* const top = present_top(each.target); placement::is_fast(top)) return top;
+  }
+  return nullptr;
+}
+
+/// Copies the fast leaves of entries that go to a slow node. `before` gets the links as they were.
+void bring_leaves_to(const border* at, std::span<entry> entries, std::span<link> before,
+                     const node_memory& memory) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    before[i] = entries[i].target;
+    if (!placement::is_slow(at) || !is_leaf(before[i])) continue;
+    if (placement::is_fast(leaf_address(before[i]))) {
+      entries[i].target = memory.moves->copy(before[i], placement::tier::slow);
+    }
+  }
+}
+
+void settle_leaves(std::span<const entry> entries, std::span<const link> before,
+                   const node_memory& memory) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].target != before[i]) memory.moves->settle(before[i], entries[i].target);
+  }
+}
+
 /// Moves the upper part of a full node, the new entry counted in, to a new node on its right. Both
 /// are locked and marked.
 border* split_border(border* left, wanted sought, link target, const node_memory& memory,
                      unsigned level) {
   left->state.mark_splitting();
-  auto* right = memory.make_border(version::kLocked | version::kSplitting, kSlots,
-                                   level_of_halves(left, level));
   const permutation order = left->order();
   const unsigned place = left->place_of(order, sought);
   entry all[kSlots + 1];
@@ -97,7 +113,13 @@ border* split_border(border* left, wanted sought, link target, const node_memory
   // Keys that arrive in order fill their nodes (4.6.2): only the new one goes to the next node.
   border* const after = left->next.load_relaxed();
   const unsigned at = parting(all, place == kSlots && !after ? kSlots : (kSlots + 1) / 2);
-  for (unsigned i = at; i <= kSlots; ++i) right->fill(i - at, all[i].sought, all[i].target);
+  const std::span<entry> moved(all + at, all + kSlots + 1);
+  auto* right =
+      memory.make_border(version::kLocked | version::kSplitting, kSlots,
+                         place_of_part(left, level_of_halves(left, level), fast_layer(moved)));
+  link before[kSlots + 1];
+  bring_leaves_to(right, moved, before, memory);
+  for (unsigned i = 0; i < moved.size(); ++i) right->fill(i, moved[i].sought, moved[i].target);
   right->set_order(permutation(kSlots + 1 - at));
   left->set_order(order.truncated(place < at ? at - 1 : at));
   if (place < at) left->insert(sought, target);
@@ -105,6 +127,7 @@ border* split_border(border* left, wanted sought, link target, const node_memory
   right->previous.store_release(left);
   if (after) after->previous.store_release(right);
   left->next.store_release(right);
+  settle_leaves(moved, before, memory);
   return right;
 }
 
@@ -113,8 +136,6 @@ border* split_border(border* left, wanted sought, link target, const node_memory
 interior* split_interior(interior* left, unsigned place, std::uint64_t& separator, node* child,
                          const node_memory& memory, unsigned level) {
   left->state.mark_splitting();
-  auto* right =
-      memory.make_interior(version::kLocked | version::kSplitting, level_of_halves(left, level));
   std::uint64_t slices[kSlots + 1];
   node* children[kSlots + 2];
   for (unsigned i = 0; i < kSlots; ++i) {
@@ -126,6 +147,11 @@ interior* split_interior(interior* left, unsigned place, std::uint64_t& separato
   slices[place] = separator;
   children[place + 1] = child;
   const unsigned at = place == kSlots ? kSlots - 1 : (kSlots + 1) / 2;
+  const std::span<node* const> moved(children + at + 1, children + kSlots + 2);
+  const auto fast = std::ranges::find_if(moved, placement::is_fast);
+  auto* right = memory.make_interior(
+      version::kLocked | version::kSplitting,
+      place_of_part(left, level_of_halves(left, level), fast != moved.end() ? *fast : nullptr));
   for (unsigned i = at + 1; i <= kSlots; ++i) right->slices[i - at - 1].store_release(slices[i]);
   for (unsigned i = at + 1; i <= kSlots + 1; ++i) {
     right->children[i - at - 1].store_release(children[i]);
@@ -144,7 +170,7 @@ interior* split_interior(interior* left, unsigned place, std::uint64_t& separato
 
 void grow_root(node* left, node* right, std::uint64_t separator, const node_memory& memory,
                unsigned level) {
-  auto* top = memory.make_interior(version::kRoot, level);
+  auto* top = memory.make_interior(version::kRoot, place_of_part(left, level, left));
   top->children[0].store_release(left);
   top->children[1].store_release(right);
   top->slices[0].store_release(separator);
@@ -257,11 +283,13 @@ void grow_border(border* upper, wanted sought, border* small, const node_memory&
     return;
   }
   border* const large =
-      memory.make_border(version::kRoot, small->capacity == kFewSlots ? kSomeSlots : kSlots, level);
+      memory.make_border(version::kRoot, small->capacity == kFewSlots ? kSomeSlots : kSlots,
+                         place_of_part(small, level, small));
   for (unsigned i = 0; i < order.count(); ++i) {
     large->fill(i, small->entry(order[i]), small->link_at(order[i]).load_acquire());
   }
   large->set_order(permutation(order.count()));
+  large->uses.set(small->uses.value());
   small->state.mark_deleted();
   upper->link_at(slot).store_release(link_to(large));
   upper->state.unlock();
@@ -275,7 +303,7 @@ removal remove_border(border* n, const node_memory& memory) {
   before->state.lock();
   if (before->state.now().is_deleted() || before->next.load_relaxed() != n) {
     before->state.unlock();
-    return n->state.now().is_deleted() ? removal::useless : removal::changed;
+    return removal::changed;  // removed already, perhaps, or relocated
   }
   n->state.lock();
   if (n->order().count() != 0) {

@@ -7,43 +7,70 @@
 // children to parents.
 //
 // Entries move only to the right, into a new node; nodes are never merged. A node that has lost all
-// its entries is unlinked, except the leftmost of its layer, which goes with the layer. So the
-// first node on each level lives as long as the layer, and the link to the layer from the layer
+// its entries is unlinked, except the leftmost of its layer, which goes with the layer. The first
+// node on each level is not removed before the layer, and the link to the layer from the layer
 // above (or the tree) may be out of date: from any node that was once the top, parents lead to the
 // present top. A search that had to climb there repairs the link. (A border node with few slots is
 // alone in its layer; when it is replaced, the link is replaced too, under the lock of the layer
-// above.)
+// above.) Where nodes are placed, relocation (relocation.hpp) replaces a node by a copy. It brings
+// the link up to date first, so that no link leads to the node that goes.
 #pragma once
 
+#include <array>
+
 #include "index/masstree/node.hpp"
+#include "placement/node_memory.hpp"
 
 namespace isotherm::index::masstree_detail {
+
+/// Moves leaves, whose type a layer does not know, to a tier.
+struct leaf_moves {
+  /// Returns the link to a copy of the leaf. The collector does not know the copy's guides before
+  /// settle().
+  link (*copy)(link leaf, placement::tier to);
+  /// Ends what copy() began, when nothing links to `from` any more, and retires `from`.
+  void (*settle)(link from, link made);
+};
 
 /// Where nodes come from: a storage whose type the layer does not know. Valid as long as that
 /// storage object.
 class node_memory {
  public:
+  /// `moves`: where nodes are placed.
   template <class Storage>
-  explicit node_memory(const Storage& storage) noexcept
+  node_memory(const Storage& storage, const leaf_moves* moves) noexcept
       : free(&Storage::deallocate_node),
+        moves(moves),
         storage_(&storage),
-        allocate_([](const void* from, std::size_t bytes, unsigned level) noexcept {
-          return static_cast<const Storage*>(from)->allocate_node(bytes, {level});
-        }) {}
+        allocate_(
+            [](const void* from, std::size_t bytes, const placement::node_place& place) noexcept {
+              return static_cast<const Storage*>(from)->allocate_node(bytes, place);
+            }) {}
 
   /// `bits` are those of the initial version.
-  border* make_border(std::uint64_t bits, unsigned slots, unsigned level) const {
-    return ::new (allocate_(storage_, border::size_of(slots), level)) border(bits, slots);
+  border* make_border(std::uint64_t bits, unsigned slots,
+                      const placement::node_place& place) const {
+    return ::new (allocate_(storage_, border::size_of(slots), place)) border(bits, slots);
   }
-  interior* make_interior(std::uint64_t bits, unsigned level) const {
-    return ::new (allocate_(storage_, sizeof(interior), level)) interior(bits);
+  interior* make_interior(std::uint64_t bits, placement::node_place place) const {
+    place.is_inner = true;
+    return ::new (allocate_(storage_, sizeof(interior), place)) interior(bits);
   }
   void (*free)(void* node) noexcept;
+  const leaf_moves* moves;
 
  private:
   const void* storage_;
-  void* (*allocate_)(const void* storage, std::size_t bytes, unsigned level) noexcept;
+  void* (*allocate_)(const void* storage, std::size_t bytes,
+                     const placement::node_place& place) noexcept;
 };
+
+/// The place of a node that takes over a part of `whole` or all of it: it is slow if `whole` is.
+/// `covered`, if it is fast, will hang below it, or have the same tier.
+inline placement::node_place place_of_part(const node* whole, unsigned level,
+                                           const void* covered = nullptr) noexcept {
+  return {.level = level, .parent = whole, .covers = {covered}};
+}
 
 /// Prefetches all lines of a node at once; a search needs most of them.
 inline void prefetch_node(const node* n, std::size_t size) noexcept {
@@ -66,11 +93,33 @@ inline node* climb(base::atomic<link>& where, node* from, version& seen) noexcep
   return n;
 }
 
+/// The present top of the layer to which `target`, of an entry of a locked node, leads. Its tier
+/// stays as it is while the node that holds the entry is locked: a top is relocated under this
+/// lock, and a layer that grows higher gets a top of the same tier.
+inline node* present_top(link target) noexcept {
+  node* n = node_of(target);
+  while (!n->state.stable().is_root()) n = parent_of(n).load_acquire();
+  return n;
+}
+
+/// Whether an entry of a locked node, or of one that no other thread changes, leads to fast memory.
+inline bool leads_to_fast(link target) noexcept {
+  return placement::is_fast(is_leaf(target) ? leaf_address(target) : present_top(target));
+}
+
+/// Told of each node that a search is about to read; this one does nothing.
+struct no_touch {
+  void operator()(const node*) const noexcept {}
+};
+
 /// Goes down from `n` to the border node for `slice`, and adds the number of steps to `level`;
 /// null: something has changed, start again.
-inline border* try_descend(node* n, std::uint64_t slice, version& seen, unsigned& level) noexcept {
+template <class Touch = no_touch>
+border* try_descend(node* n, std::uint64_t slice, version& seen, unsigned& level,
+                    const Touch& touch = {}) noexcept {
   while (!seen.is_border()) {
     node* const child = static_cast<interior*>(n)->child_of(slice);
+    touch(child);
     prefetch_node(child, border::size_of(kSlots));
     const version below = child->state.stable();
     // This node must still have led to the child when the child's version was read.
@@ -91,21 +140,34 @@ inline border* try_descend(node* n, std::uint64_t slice, version& seen, unsigned
 /// The border node where `slice` is, or would be, with its version; null when the layer is gone.
 /// The layer's top was read from `where` as `top`. `level` is first that of this top, and on return
 /// that of the node found.
-inline border* find_border(base::atomic<link>& where, link top, std::uint64_t slice, version& seen,
-                           unsigned& level) noexcept {
+template <class Touch = no_touch>
+border* find_border(base::atomic<link>& where, link top, std::uint64_t slice, version& seen,
+                    unsigned& level, const Touch& touch = {}) noexcept {
+  touch(node_of(top));
   prefetch_node(node_of(top), border::size_of(kSomeSlots));
   const unsigned level_of_top = level;
   for (backoff wait;; wait()) {
     node* const n = climb(where, node_of(top), seen);
     if (seen.is_deleted()) return nullptr;
     level = level_of_top;
-    if (border* found = try_descend(n, slice, seen, level)) return found;
+    if (border* found = try_descend(n, slice, seen, level, touch)) return found;
   }
 }
 inline border* find_border(base::atomic<link>& where, link top, std::uint64_t slice,
                            version& seen) noexcept {
   unsigned level = 0;
   return find_border(where, top, slice, seen, level);
+}
+
+/// Locks the parent of a node whose lock is held, and returns it; null for the top.
+inline interior* lock_parent(node* n) noexcept {
+  if (n->state.now().is_root()) return nullptr;
+  for (;;) {
+    interior* const p = parent_of(n).load_acquire();
+    p->state.lock();
+    if (parent_of(n).load_acquire() == p) return p;
+    p->state.unlock();
+  }
 }
 
 /// Replaces the full border node `small`, the only one of the layer to which the entry `sought` of

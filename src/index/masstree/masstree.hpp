@@ -24,6 +24,7 @@
 #include "index/optimistic_writes.hpp"
 #include "index/storage.hpp"
 #include "index/walk_cursors.hpp"
+#include "placement/placed_tree.hpp"
 
 namespace isotherm::index {
 
@@ -62,6 +63,11 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage>,
   void clear();
   bool is_valid();
 
+  // placement::placed_tree, in relocation.hpp. A leaf is a border node with its leaves.
+  bool visit_leaves(const scope& inside, std::string& cursor, const placement::leaf_visitor& visit);
+  placement::relocated relocate(const scope& inside, std::span<void* const> nodes,
+                                placement::tier to);
+
  private:
   using typename writes::entry;
   using typename writes::unlinked_entry;
@@ -91,8 +97,29 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage>,
     wanted sought;
   };
 
+  /// Cache lines of a node that a search reads, about: its head, its slices, and a link.
+  static constexpr unsigned kSearchedLines = 4;
+
+  static void touch(const masstree_detail::node* n) noexcept { Storage::touch(n, kSearchedLines); }
+  template <reading how>
+  static void come_to(border* at, masstree_detail::cursor::arrival where) noexcept {
+    touch(at);
+    if (how == reading::use && where == masstree_detail::cursor::arrival::here) {
+      Storage::use_count::add_to(at->uses);
+    }
+  }
+  /// Tells a cursor's way where nodes are placed.
+  static masstree_detail::cursor::on_border on_border(reading how) noexcept {
+    if constexpr (!Storage::kPlaced) return nullptr;
+    return how == reading::use ? &come_to<reading::use> : &come_to<reading::peek>;
+  }
+
+  static link copy_leaf(link leaf, placement::tier to);
+  static void settle_leaf(link from, link made);
+  static constexpr masstree_detail::leaf_moves kMoves{&copy_leaf, &settle_leaf};
   masstree_detail::node_memory memory() const noexcept {
-    return masstree_detail::node_memory(storage_);
+    if constexpr (!Storage::kPlaced) return masstree_detail::node_memory(storage_, nullptr);
+    return masstree_detail::node_memory(storage_, &kMoves);
   }
   static entry* leaf_of(link l) noexcept { return reinterpret_cast<entry*>(l & ~link{1}); }
   static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
@@ -109,7 +136,8 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage>,
   }
   static void unlock(const position& at) noexcept { at.at->state.unlock(); }
   unlinked_entry make(const position& at, std::string_view key, const content& value) {
-    return make_entry<entry>(storage_, {at.level + 1}, key, value);
+    return make_entry<entry>(storage_, masstree_detail::place_of_part(at.at, at.level + 1, at.at),
+                             key, value);
   }
 
   bool attach(access& inside, const position& at, std::string_view key, entry* leaf);

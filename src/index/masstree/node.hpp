@@ -1,8 +1,8 @@
 // Nodes of Masstree (Mao, Kohler, Morris, "Cache craftiness for fast multicore key-value storage",
 // EuroSys 2012, 4.1 and 4.2), and what one node can do.
 //
-//   border    version | permutation | 15 ranks | next, previous, parent | 15 slices | 15 links
-//   interior  version | count       |            15 slices | 16 children            | parent
+//   border    version | permutation | 15 ranks | next, previous, parent, uses | 15 slices, 15 links
+//   interior  version | count       |            15 slices, 16 children                  | parent
 //
 // A layer begins with a border node of 4 slots, which is replaced by one of 8 and then one of 15 as
 // keys are added: most layers stay small, and those that lead to the next slice of a long common
@@ -30,6 +30,7 @@
 #include "index/key_slice.hpp"
 #include "index/masstree/permutation.hpp"
 #include "index/masstree/version.hpp"
+#include "placement/tier.hpp"
 
 namespace isotherm::index::masstree_detail {
 
@@ -38,9 +39,9 @@ using link = std::uintptr_t;
 inline constexpr unsigned kGoesOn = 9;     ///< rank of a key with more than 8 bytes left
 inline constexpr unsigned kNoSlot = 0xff;  ///< no entry
 
-/// What a layer orders keys by.
+/// A layer's part of a key, by which the layer orders keys.
 struct wanted {
-  /// Of `key` from `depth` (<= its size) on.
+  /// The part of `key` from `depth` (<= its size) on.
   wanted(std::string_view key, std::size_t depth) noexcept
       : slice(key_slice(key, depth)),
         rank(static_cast<std::uint8_t>(std::min<std::size_t>(key.size() - depth, kGoesOn))) {}
@@ -108,6 +109,7 @@ struct border : node {
   const std::uint8_t capacity;
   base::atomic<border*> next{nullptr}, previous{nullptr};
   base::atomic<interior*> parent{nullptr};
+  placement::use_count uses;  ///< how often searches ended here, where nodes are placed
 
  private:
   word* words() noexcept { return reinterpret_cast<word*>(this + 1); }
@@ -165,6 +167,9 @@ inline base::atomic<interior*>& parent_of(node* n) noexcept {
 inline bool is_leaf(link l) noexcept { return (l & 1) != 0; }
 inline node* node_of(link l) noexcept { return reinterpret_cast<node*>(l); }
 inline link link_to(node* top) noexcept { return reinterpret_cast<link>(top); }
+inline const void* leaf_address(link l) noexcept {
+  return reinterpret_cast<const void*>(l & ~link{1});
+}
 
 template <unsigned Slots>
 unsigned border::equal_slots(std::uint64_t slice) const noexcept {

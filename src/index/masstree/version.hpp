@@ -3,7 +3,7 @@
 //   locked      one writer at a time
 //   inserting   entries are being changed in place
 //   splitting   entries are being moved to a new node on the right
-//   deleted     the node is unlinked; a search that meets it starts again
+//   deleted     the node is unlinked or replaced; a search that meets it starts again
 //   root        the top of its layer
 //   border      a border node (constant)
 //   28 bits     splits (and removals of nodes) so far

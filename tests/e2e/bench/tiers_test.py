@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 TOOL = sys.argv.pop(1)
+TREES = ('masstree', 'btree-occ', 'art')
 OF_PAGES = ('interleave', 'tpp', 'memtis', 'caption')
 OF_NODES = ('static', 'layered', 'sinlk', 'prophet', 'sinlk-fixed', 'sinlk-passive',
             'sinlk-separate')
@@ -32,14 +33,15 @@ def reports(*words, seconds=0.1):
 
 
 class Reports(unittest.TestCase):
-    def test_every_placement_of_both_trees(self):
-        # A placement of pages knows nothing of trees: it runs with one of them, else with both.
+    def test_every_placement_of_every_tree(self):
+        # A placement of pages knows nothing of trees: it runs with one of them, else with all.
         of_pages = OF_PAGES if 'ISOTHERM_TEST_WHOLE' in os.environ else ()
-        of_btree, of_art = of_pages + OF_NODES, OF_PAGES + OF_NODES
-        found = reports('--index', 'btree-occ', '--placement', ','.join(of_btree))
-        found += reports('--index', 'art', '--placement', ','.join(of_art))
+        wanted = {'masstree': of_pages + OF_NODES, 'btree-occ': of_pages + OF_NODES,
+                  'art': OF_PAGES + OF_NODES}
+        found = [row for index, placements in wanted.items()
+                 for row in reports('--index', index, '--placement', ','.join(placements))]
         self.assertEqual([(each['index'], each['placement']) for each in found],
-                         [('btree-occ', p) for p in of_btree] + [('art', p) for p in of_art])
+                         [(index, each) for index, some in wanted.items() for each in some])
         for each in found:
             with self.subTest(index=each['index'], placement=each['placement']):
                 self.assertLessEqual(FIELDS, set(each))
@@ -102,7 +104,7 @@ def simulated(*words, keys=100000, requests=200000, warmup=8):
 
 class Simulation(unittest.TestCase):
     def test_a_seed_gives_the_same_output(self):
-        words = ('--index', 'btree-occ,art', '--workload', 'sp-a,ycsb-d', '--placement',
+        words = ('--index', ','.join(TREES), '--workload', 'sp-a,ycsb-d', '--placement',
                  'interleave,memtis,sinlk,prophet,best')
         first, again = (simulated(*words, keys=20000, requests=50000, warmup=2)
                         for _ in range(2))
@@ -112,9 +114,10 @@ class Simulation(unittest.TestCase):
         self.assertEqual(first, again)
 
     def test_slow_memory_as_fast_as_the_other_gives_every_placement_the_same_time(self):
-        for index in ('btree-occ', 'art'):
+        for index in TREES:
             rows = simulated('--index', index, '--slow-ratio', '1', '--placement',
-                             ','.join(OF_PAGES + OF_NODES + ('best', 'slow-fast')))
+                             ','.join(OF_PAGES + OF_NODES + ('best', 'slow-fast')),
+                             keys=20000, requests=50000, warmup=2)
             # Behind a cache, nodes that lie closer together gain, whatever their memory.
             uncached = [row['modelled_ns_per_op'][0] for row in rows]
             self.assertEqual((len(rows), rows[0]['cache_mib'][0]),
@@ -124,7 +127,7 @@ class Simulation(unittest.TestCase):
                     self.assertAlmostEqual(mine / uncached[0], 1, delta=0.02)
 
     def test_sinlk_comes_near_the_prophet_within_fast_memory(self):
-        for index in ('btree-occ', 'art'):
+        for index in TREES:
             found = {row['placement']: row for row in simulated(
                 '--index', index, '--slow-ratio', '2', '--placement',
                 'interleave,sinlk,prophet,best', requests=400000)}
@@ -153,7 +156,7 @@ class Simulation(unittest.TestCase):
                                     (whole['moved_bytes'], whole['slow_visits_per_op']))
 
     def test_the_upper_levels_are_the_ones_to_be_fast(self):
-        for index in ('btree-occ', 'art'):
+        for index in TREES:
             found = {row['placement']: row for row in simulated(
                 '--index', index, '--fast', '50', '--slow-ratio', '2', '--placement',
                 'interleave,layered,slow-fast', keys=50000, requests=50000, warmup=0)}

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "index/any_index.hpp"
-#include "index/masstree/masstree.cpp"  // instantiated for `counted`
+#include "index/masstree/operations.hpp"  // instantiated for `counted`
 #include "index/storage.hpp"
 
 namespace isotherm::index {

@@ -9,7 +9,7 @@
 namespace isotherm::index::masstree_detail {
 
 inline constexpr unmanaged kTestStorage{};
-inline const node_memory kTestMemory(kTestStorage);
+inline const node_memory kTestMemory(kTestStorage, nullptr);
 
 /// Two border nodes, each alone under a lower interior node, under one top.
 /// The rest goes with the second border node when it is removed: its parent had no other child.
@@ -33,10 +33,10 @@ struct two_lonely_nodes {
   two_lonely_nodes(const two_lonely_nodes&) = delete;
   two_lonely_nodes& operator=(const two_lonely_nodes&) = delete;
 
-  border* const first = kTestMemory.make_border(0, kSlots, 0);
-  border* const second = kTestMemory.make_border(0, kSlots, 0);
-  interior* const lower[2] = {kTestMemory.make_interior(0, 0), kTestMemory.make_interior(0, 0)};
-  interior* const top = kTestMemory.make_interior(version::kRoot, 0);
+  border* const first = kTestMemory.make_border(0, kSlots, {});
+  border* const second = kTestMemory.make_border(0, kSlots, {});
+  interior* const lower[2] = {kTestMemory.make_interior(0, {}), kTestMemory.make_interior(0, {})};
+  interior* const top = kTestMemory.make_interior(version::kRoot, {});
 };
 
 /// The leftmost border node alone under one lower interior node, under the other `left` for slices
@@ -68,11 +68,11 @@ struct siblings {
   siblings(const siblings&) = delete;
   siblings& operator=(const siblings&) = delete;
 
-  border* const leftmost = kTestMemory.make_border(0, kSlots, 0);
-  border* const left = kTestMemory.make_border(0, kSlots, 0);
-  border* const right = kTestMemory.make_border(0, kSlots, 0);
-  interior* const lower[2] = {kTestMemory.make_interior(0, 0), kTestMemory.make_interior(0, 0)};
-  interior* const top = kTestMemory.make_interior(version::kRoot, 0);
+  border* const leftmost = kTestMemory.make_border(0, kSlots, {});
+  border* const left = kTestMemory.make_border(0, kSlots, {});
+  border* const right = kTestMemory.make_border(0, kSlots, {});
+  interior* const lower[2] = {kTestMemory.make_interior(0, {}), kTestMemory.make_interior(0, {})};
+  interior* const top = kTestMemory.make_interior(version::kRoot, {});
 };
 
 }  // namespace isotherm::index::masstree_detail

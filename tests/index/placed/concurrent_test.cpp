@@ -12,6 +12,16 @@ namespace {
 
 class PlacedTree : public placed_tree_test {};
 
+/// In a masstree half of the keys are in a layer that grows higher than a node, and others in small
+/// layers that go and come back.
+std::string key_of(std::uint64_t number, unsigned thread) {
+  if (number % 4 == 2) {
+    return std::to_string(10'000'000 + number / 8) + std::to_string(number % 8) +
+           std::to_string(thread);
+  }
+  return std::string(number % 2 * 8, 'L') + placed_key(number) + "#" + std::to_string(thread);
+}
+
 TEST_P(PlacedTree, WritersReadersAndBothMoversAtOnce) {
   constexpr unsigned kThreads = 3;
   constexpr std::uint64_t kKeys = 400;
@@ -28,7 +38,7 @@ TEST_P(PlacedTree, WritersReadersAndBothMoversAtOnce) {
       std::vector<std::string> mine(kKeys);  // empty: absent
       for (std::uint64_t i = 0; i < steps; ++i) {
         const std::uint64_t k = random.below(kKeys);
-        const std::string key = placed_key(k) + "#" + std::to_string(t);
+        const std::string key = key_of(k, t);
         const std::string value = std::to_string(i + 1);
         switch (random.below(5)) {
           case 0:

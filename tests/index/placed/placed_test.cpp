@@ -63,6 +63,39 @@ TEST_P(PlacedTree, MatchesAMapWhileNodesMove) {
   expect_nothing_left();
 }
 
+// In a masstree the layers below a long prefix grow higher than one node, and the links to them
+// lead to nodes that were their tops once.
+TEST_P(PlacedTree, NodesBelowLongPrefixesMoveToo) {
+  constexpr std::uint64_t kKeys = 3'000;
+  base::random random(seed_);
+  const auto key_of = [](std::uint64_t i) {  // some as long as whole slices
+    return i == 0 ? "" : std::string(i % 5 * 4, 'p') + std::to_string(10'000'000 + i);
+  };
+  node_mover moves(*tree_.nodes, seed_ + 1);
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t i = 0; i < kKeys; ++i) {
+      index().upsert(key_of(random.below(kKeys)), "value");
+      if (i % 32 == 0) moves.step();
+    }
+    reclaim_all();
+    ASSERT_TRUE(index().is_valid());
+    for (std::uint64_t i = 0; i < 400; ++i) {  // to some hundreds of nodes
+      moves.step();
+      reclaim_all();
+      access inside;
+      index().contains(inside, key_of(random.below(kKeys)));
+    }
+    ASSERT_TRUE(index().is_valid());
+    for (std::uint64_t i = 0; i < kKeys; ++i) {
+      if (random.below(8) > 0) index().erase(key_of(i));
+      if (i % 32 == 0) moves.step();
+    }
+    ASSERT_TRUE(index().is_valid());
+  }
+  EXPECT_GT(moves.counts().promoted_nodes, 1'000u);
+  expect_nothing_left();
+}
+
 // Values that a scope has found stay good while the leaf's guides go to another node and back, and
 // a collector moves objects.
 TEST_P(PlacedTree, WhatAScopeFoundStaysWhileItsLeafMoves) {
@@ -95,7 +128,8 @@ TEST(PlacedTreeNames, AnUnknownOneIsAnErrorThatListsTheOthers) {
   const auto made = make_placed("hash-pugh", management::off, chooser);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().message,
-            "the nodes of no index called 'hash-pugh' can be placed; use one of: btree-occ, art");
+            "the nodes of no index called 'hash-pugh' can be placed; use one of: btree-occ, art, "
+            "masstree");
 }
 
 }  // namespace

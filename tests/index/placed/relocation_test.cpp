@@ -31,11 +31,9 @@ class Relocation : public placed_tree_test {
     counts_.clear();
     std::string cursor;
     nodes().visit_leaves(inside_, cursor, [this](const placement::visited_leaf& leaf) {
-      const std::size_t depth = leaf.path.size();
       leaves_.push_back(leaf.path.back());
       counts_.push_back(&leaf.uses);
-      inner_ = leaf.path[depth - 2];
-      above_ = depth > 2 ? leaf.path[depth - 3] : nullptr;
+      to_inner_.assign(leaf.path.begin(), leaf.path.end() - 1);
       return true;
     });
   }
@@ -49,7 +47,7 @@ class Relocation : public placed_tree_test {
 
   testing_help::one_tier fast_{tier::fast}, slow_{tier::slow};
   const scope inside_;
-  void *above_ = nullptr, *inner_ = nullptr;
+  std::vector<void*> to_inner_;  // from the root
   std::vector<void*> leaves_;
   std::vector<placement::use_count*> counts_;
 };
@@ -87,7 +85,7 @@ TEST_P(Relocation, ALeafStaysSlowUntilItsParentIsFast) {
 
 TEST_P(Relocation, AnInnerNodeStaysFastWhileOneChildIs) {
   load(tier::fast);
-  void* const before = inner_;
+  void* const before = to_inner_.back();
   EXPECT_EQ(move_inner(tier::slow).result, relocation_result::covers_fast_node) << "all are fast";
   for (void*& leaf : leaves_) leaf = move_leaf(leaf, tier::slow).node;
   for (void* leaf : leaves_) {
@@ -96,7 +94,7 @@ TEST_P(Relocation, AnInnerNodeStaysFastWhileOneChildIs) {
     EXPECT_EQ(move_leaf(moved.node, tier::slow).result, relocation_result::done);
   }
   visit();
-  EXPECT_EQ(inner_, before);
+  EXPECT_EQ(to_inner_.back(), before);
   EXPECT_EQ(move_inner(tier::slow).result, relocation_result::done);
   EXPECT_TRUE(index().is_valid());
 }
