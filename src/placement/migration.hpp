@@ -18,14 +18,14 @@ struct migration_counts {
   std::uint64_t refused = 0;  ///< nodes that had changed since they were chosen
 };
 
-/// The queues, and who works them off. For one thread, inside one scope.
+/// Queues of nodes to be moved, and the moves. For one thread, inside one scope.
 class migration {
  public:
   migration(placed_tree& tree, migration_counts& counts) : tree_(tree), counts_(counts) {}
 
-  /// Queues a leaf, by its path; paths come in the order of their leaves, that of a leaf that is an
-  /// inner node too after those of the leaves below it. With `levels`: the upper
-  /// part of the path alone.
+  /// Queues a leaf, by its path, or the upper `levels` nodes of the path alone. Paths come in the
+  /// order of their leaves. The path of a leaf that is an inner node too comes after those of the
+  /// leaves below it.
   void queue_promotion(std::span<void* const> path, std::size_t levels = ~std::size_t{0});
   /// A leaf that is slow already stands for its lowest fast ancestor (SINLK, 4.3.4).
   void queue_demotion(std::span<void* const> path);
