@@ -89,7 +89,7 @@ def cells_of(rows, reference):
             middle(good, lambda row: row['misses'] / row['seconds'], ',.0f'),
             middle(good, refaults, ',.0f'),
             middle(good, lambda row: row['throughput_ops_s'], ',.0f'),
-            middle(good, lambda row: row['throughput_ops_s'] / reference, '.2f'),
+            reference and middle(good, lambda row: row['throughput_ops_s'] / reference, '.2f'),
             middle(good, lambda row: row['stalled_percent'] or 0, '.1f') + '%']
 
 
@@ -107,7 +107,7 @@ def table(options):
             sides.setdefault((row['backend'], row['manage']), []).append(row)
         plain = [row['throughput_ops_s'] for row in sides.get(('none', 'off'), [])
                  if 'problem' not in row]
-        reference = float(ycsb.median(plain, '.9g')) if plain else 1
+        reference = float(ycsb.median(plain, '.9g')) if plain else ''
         print(f'\n### {setting}\n\n{saved.words_of(rows[0]["origin"])}\n')
         print('| backend | management | DRAM MiB | of it zram | hits | misses/s | refaults/s | '
               'ops/s | over none, off | stalls |\n' + '|---' * 10 + '|')
