@@ -18,8 +18,8 @@
 // and nobody reads there: a reader pins the extent while an object lives there. Exactly one
 // operation makes that true, the last free, the close or the last reader's, and that one gives the
 // extent back. Therefore no address in an extent comes to mean another object while a reader pins
-// the extent. A stale allocator whose CAS hits an extent that was given back fails on `closed`; one
-// that hits an extent opened anew has got room in it like any other allocator.
+// the extent. A stale allocator's CAS fails on `closed` in an extent that was given back. The CAS
+// succeeds in an extent that was opened anew since, and the allocator has got room there.
 //
 // Every operation is acquire and release: what was done to objects happens before their free,
 // all frees before the extent's reuse (a release sequence of RMWs ends in the one that empties it),
