@@ -30,7 +30,7 @@ void take_memory(std::uint64_t bytes, line_channel& parent) {
       taken += kPiece;
       parent.send(std::to_string(taken));
     }
-    std::this_thread::sleep_for(kPause);  // the stores use pages meanwhile
+    std::this_thread::sleep_for(kPause);  // sets the pace: the stores use pages meanwhile
   }
   parent.next();
 }

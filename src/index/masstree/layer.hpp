@@ -107,7 +107,7 @@ inline bool leads_to_fast(link target) noexcept {
   return placement::is_fast(is_leaf(target) ? leaf_address(target) : present_top(target));
 }
 
-/// Told of each node that a search is about to read; this one does nothing.
+/// Hook of a search, called for each node before it is read; this one does nothing.
 struct no_touch {
   void operator()(const node*) const noexcept {}
 };

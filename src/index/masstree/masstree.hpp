@@ -108,7 +108,8 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage>,
       Storage::use_count::add_to(at->uses);
     }
   }
-  /// Tells a cursor's way where nodes are placed.
+  /// Returns the hook that counts and touches the nodes on a cursor's way; null where nodes are not
+  /// placed.
   static masstree_detail::cursor::on_border on_border(reading how) noexcept {
     if constexpr (!Storage::kPlaced) return nullptr;
     return how == reading::use ? &come_to<reading::use> : &come_to<reading::peek>;

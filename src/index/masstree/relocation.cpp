@@ -49,8 +49,8 @@ bool border_walk::try_seek() {
       here.is_met = !goes_on && here.place == here.order.count();
     }
     sync::pause_at(sync::step::walked_to, here.at);
-    // `where` is not read again: its slot may lead to something else by now. From a former top that
-    // is gone find_border() returns null.
+    // `where` is not read again: its slot may lead to something else by now. find_border() returns
+    // null from a former top that is gone.
     if (!here.is_believed()) continue;
     border* const at = here.at;
     push(here);
@@ -116,7 +116,7 @@ bool border_walk::go_to_neighbour() {
     return is_last;
   }
   frame there{.at = to, .seen = to->state.stable(), .order = to->order()};
-  // As cursor::go_to_neighbour(): checked after the order was read.
+  // The checks come after the read of the order, as in cursor::go_to_neighbour().
   if (there.seen.is_deleted() || !here.is_believed() || !there.is_believed()) return false;
   leave_layer();
   push(there);
@@ -240,7 +240,7 @@ class border_copy {
     made.parent.store_release(from.parent.load_relaxed());
     made.uses.set(from.uses.value());
   }
-  /// When nothing leads to the node that was copied any more.
+  /// Requires: nothing leads to the node that was copied any more.
   void settle() {
     for (unsigned i = 0; i < count_; ++i) moves_.settle(moved_[i].first, moved_[i].second);
   }
@@ -266,7 +266,8 @@ void copy_contents(interior& from, interior& made) {
   }
   made.count.store_release(count);
   made.parent.store_release(from.parent.load_relaxed());
-  // Only now: a search that climbs from a child takes the copy for the node.
+  // The parents come last: a search that climbs from a child takes the copy for the node. Their
+  // release pairs with the acquire in climb(), so that the search finds the copy filled.
   for (unsigned i = 0; i <= count; ++i) {
     node* const child = made.children[i].load_relaxed();
     parent_of(child).store_release(&made);
@@ -294,8 +295,10 @@ struct linked_node {
   }
 };
 
-/// Replaces a node by a locked copy, and unlocks the copy. Searches that meet the node wait until
-/// the copy is in its place, and start again then.
+/// Replaces a node by a locked copy, and unlocks the copy. The node is marked before it is copied:
+/// searches that meet it wait until the copy is in its place, and start again then. Memory orders
+/// are those of version.hpp. Fields that a lock held here guards are loaded relaxed; links take an
+/// acquire, since searches repair them without a lock (border::link_at()).
 node* replace(const linked_node& old, tier to, const leaf_moves& moves) {
   const std::uint64_t root = old.at->state.now().is_root() ? version::kRoot : 0;
   const auto memory = [to](std::size_t bytes) { return placement::allocate_node(to, bytes); };

@@ -30,8 +30,8 @@ class border_walk {
   border* next();
   /// The nodes from the top of the first layer to the one that next() has returned.
   std::span<void* const> path() const noexcept { return nodes_; }
-  /// Where a walk is to begin that goes on behind that node: the slices that lead to it, and the
-  /// last one in it.
+  /// Returns the beginning of a walk that goes on behind that node: the slices that lead to the
+  /// node, and the last one in it.
   const std::string& position() const noexcept { return position_; }
 
  private:
