@@ -22,15 +22,17 @@ def statistics_of(client):
 
 
 def await_window(client):
-    """Waits until the collector has ended a window; returns its statistics."""
+    """Waits until the collector has ended a window in which requests came; returns its statistics.
+    A window that counted nothing (the driver may start late) is left out: the observation's window
+    spans it as well, and gains nothing by it."""
     before = statistics_of(client)['window']
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         now = statistics_of(client)
-        if now['window'] != before:
+        if now['window'] != before and now['accessed_bytes'] > 0:
             return now
         time.sleep(.02)
-    raise Trouble('the collector of the observed server ends no window')
+    raise Trouble('the collector of the observed server ends no window that counts requests')
 
 
 def compare(window, counted):
@@ -46,7 +48,8 @@ def count_windows(options, address, path, end_window):
     """The collector's statistics of as many of its windows as asked for, while a driver runs.
     end_window() ends a window of the observation: one ends with each of them."""
     client = redis.Redis(unix_socket_path=str(path), socket_timeout=PATIENCE)
-    seconds = options.collector_window * (options.agreement + 2)
+    # Windows may take far longer than they ask for: the driver goes on until it is terminated.
+    seconds = PATIENCE * (options.agreement + 2)
     driver = subprocess.Popen(
         [tree.TOOL, 'bench', 'ycsb', '--connect', address, '--workload', 'c', '--keys',
          str(options.keys), '--value-size', str(options.value_size), '--distribution',
