@@ -213,8 +213,8 @@ def total(each: list[dict[str, typing.Any]]) -> dict[str, typing.Any]:
             'checksum': f"{sum(int(sums['checksum'], 16) for sums in each):x}"}
 
 
-# The bodies of tasks. Each works in a folder of its own, so that it can be repeated, also while an
-# attempt that Ray has given up still runs.
+# The bodies of tasks. A task works in a folder of its own, so that it can be repeated, also while
+# an attempt that Ray has given up still runs.
 
 
 def take_sample(inputs: list[str], records: int, scratch: str, options: dict) -> bytes:

@@ -1,5 +1,5 @@
-// Rows are ordered by byte strings that are made of their columns and compare as these do. Where
-// all columns have one size, the strings are records of that size; a record's number is the row's.
+// Rows are ordered by byte strings that are made of their columns and compare as these do. The
+// strings are records of one size if no column is of text; a record's number is the row's.
 // Otherwise they are lines, which end in a zero byte and have the row's number in front of it.
 #include "columns.hpp"
 
@@ -16,7 +16,7 @@
 namespace isotherm::python {
 namespace {
 
-// Zero ends a text, and a line. Where zero and one are characters, two characters stand for each.
+// Zero ends a text, and a line. A zero or a one inside a text is written as two characters.
 constexpr std::byte kEnd{0};
 constexpr std::byte kEscape{1};
 

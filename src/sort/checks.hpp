@@ -26,9 +26,9 @@ base::result<void> check_output(const places& at, const std::string& directory,
                                 std::uint64_t bytes);
 
 /// Checks that the output is not the input, and that there is room for the output and for the runs
-/// of `p`. Where the output's size depends on the keys (--unique, --count), they are taken to be
-/// all different; where it depends on the sizes of records, it is estimated by their mean. Returns
-/// `p`, or in pieces if that costs less and there is room for the runs.
+/// of `p`. The output's size is estimated with keys that are all different if it depends on them
+/// (--unique, --count), and with the mean size if it depends on the sizes of records. Returns `p`,
+/// or in pieces if that costs less and there is room for the runs.
 base::result<plan> plan_with_room(const plan& p, const facts& known, const places& at,
                                   const sort_options& o);
 

@@ -118,8 +118,8 @@ base::result<void> index_map::sort() {
   return state_->work.status();
 }
 
-// As integers, entries are ordered only by the key bytes that they hold. Records that share these
-// bytes with the last wanted one may belong before it, so that they are sorted with it.
+// Entries compared as integers are ordered only by the key bytes that they hold. Records that share
+// these bytes with the last wanted one may belong before it, so that they are sorted with it.
 base::result<void> index_map::sort_first(std::uint64_t count) {
   const std::span<sort::entry> all = state_->entries;
   if (count >= all.size()) return sort();

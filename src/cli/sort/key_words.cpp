@@ -24,8 +24,8 @@ std::optional<key_kind> kind_of(char letter) {
   return found == std::end(kKinds) ? std::nullopt : std::optional(found->second);
 }
 
-/// The order of a key that has two letters; none if they exclude each other. As in GNU sort, a
-/// random order leaves nothing for V to order.
+/// Returns the order of a key that has two letters; none if they exclude each other. A key with V
+/// and R is ordered by R alone, as in GNU sort.
 std::optional<key_kind> joined_kind(key_kind one, key_kind other) {
   using enum key_kind;
   if (one == text || one == other) return other;

@@ -153,8 +153,8 @@ double levels(double runs, double fan_in) {
   return runs <= 1 ? 1 : std::max(1.0, std::ceil(std::log(runs) / std::log(std::max(2.0, fan_in))));
 }
 
-/// With io-overlap, a merge reads while what it has merged is written. The run phase does not read
-/// while it writes, except the last buffer of each run, which is neglected.
+/// A merge with io-overlap reads while its output is written. The run phase does not read while it
+/// writes, except the last buffer of each run, which is neglected.
 prediction predict_merge_sort(const plan& p, const sort_options&, const facts& known) {
   const input_facts& in = known.input;
   const processor_speed& cpu = known.processor;

@@ -12,7 +12,7 @@
 
 namespace isotherm::sort {
 
-// Each is defined in the file of its name.
+// An algorithm is defined in the file of its name.
 extern const algorithm kEms;
 extern const algorithm kSamplesort;
 

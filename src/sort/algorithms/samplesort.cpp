@@ -77,8 +77,8 @@ class in_place {
         record_(ctx.layout.record_bytes()),
         total_(records * record_ * levels(records)) {}
 
-  /// Splits `r` into ranges of which each goes before the next. With more than one thread, only the
-  /// leading thread may call it.
+  /// Splits `r` into ranges of which each goes before the next. Only the leading thread may ask for
+  /// more than one thread.
   std::vector<range> partition(range r, unsigned threads);
   void sort(range r);
 
@@ -249,9 +249,9 @@ std::size_t in_place::bring_together(std::span<const stripes> all, std::size_t b
   return boundary;
 }
 
-/// Each thread has a stripe of what is left of every bucket, and works only in its stripes. Records
-/// for which these have no room are left for the next round; the last rounds run on one thread
-/// (PARADIS, VLDB 2015).
+/// Moves records to their buckets. Each thread has a stripe of what is left of every bucket, and
+/// works only in its stripes. Records for which these have no room are left for the next round; the
+/// last rounds run on one thread (PARADIS, VLDB 2015).
 void in_place::put_in_place(std::vector<range>& left, const bounds& bounds, unsigned threads) {
   for (std::size_t records = left.back().end - left.front().begin; records > 0;) {
     std::vector<stripes> all(threads);

@@ -19,8 +19,8 @@ double bandwidth_of(const key_load& l, const device::model& d) {
 
 }  // namespace
 
-/// Where a klv record or a line begins is known only from the one before it: one thread goes
-/// through them, and for lines it reads the whole input.
+/// Returns how keys are read. A klv record or a line is found only by the one before it: one thread
+/// goes through them, and for lines it reads the whole input.
 key_load load_of(const plan& p, const sort_options& o, double record_bytes) {
   const auto stride = static_cast<std::uint64_t>(record_bytes);
   const auto key = static_cast<double>(o.key_bytes);

@@ -47,7 +47,7 @@ class cost {
   /// Reads `bytes` in sequence, while `writers` threads write.
   void sequential(double bytes, unsigned writers = 0);
   void keys(const key_load& l, double records);
-  /// Reads `bytes` at random, `each` at a time. Where the input is not mapped each read is a call;
+  /// Reads `bytes` at random, `each` at a time. Each read of an input that is not mapped is a call;
   /// the calls take their time in parallel to the device, and the longer of the two counts.
   void random(double bytes, double each, unsigned writers = 0);
   void written(double bytes);

@@ -26,7 +26,7 @@ struct sample {
 };
 static_assert(sizeof(sample) <= kSampleBytes);
 
-/// Where a run lies.
+/// The place of a run.
 struct stored_run {
   const os::file* file = nullptr;
   std::uint64_t first = 0;  ///< number of its first record in that file

@@ -1,4 +1,4 @@
-// As presorted.hpp, for klv records and lines.
+// Recognises klv records and lines that are in order, or in reverse order, and copies them.
 #pragma once
 
 #include "os/files/file.hpp"
@@ -7,7 +7,7 @@
 
 namespace isotherm::sort {
 
-/// As copy_presorted().
+/// Copies klv records or lines under the contract of copy_presorted().
 bool copy_presorted_variable(const context& ctx, const os::file& out, outcome& o);
 
 }  // namespace isotherm::sort

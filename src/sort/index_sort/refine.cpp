@@ -197,7 +197,7 @@ void refinement::split(group g, source_view& view) const {
   }
 }
 
-/// As split(), for a large group and with all threads, but leaves equal parts unsettled.
+/// Orders a large group with all threads, as split() does with one, but settles no equal parts.
 void refinement::split_by_all(group& g) {
   for (std::size_t n = kSharedPiece; n == kSharedPiece && may_share(g); g.depth += n) {
     source_view view(ctx_.job, ctx_.input);

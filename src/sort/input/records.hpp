@@ -20,7 +20,7 @@ inline constexpr unsigned kLengthBits = 24;  // of the pointer of a klv record o
                                              // in the low bits
 inline constexpr std::uint64_t kLongRecord = 0xffffff;  // longer: see source::note_length()
 
-/// Where a record lies in the input.
+/// The place of a record in the input.
 struct extent {
   std::uint64_t offset;
   std::uint64_t bytes;
@@ -54,7 +54,7 @@ class record_key {
   explicit record_key(bytes_view made) noexcept : at_{0, made.size()}, made_(made.data()) {}
 
   std::uint64_t size() const noexcept { return at_.bytes; }
-  /// Where it lies in the input; of a key that is made only the size has a meaning.
+  /// Returns the key's place in the input; of a key that is made only the size has a meaning.
   extent in_input() const noexcept { return at_; }
   /// The bytes [from, from + n) of the key; valid until the next use of `view`. Null after an
   /// error.
@@ -71,8 +71,8 @@ class record_key {
   const std::byte* made_ = nullptr;
 };
 
-/// Where the keys of records lie and how they compare, by the options of one sort. Does not change,
-/// so that all threads may use it.
+/// Knows where the keys of records lie and how they compare, by the options of one sort. Does not
+/// change, so that all threads may use it.
 class record_layout {
  public:
   explicit record_layout(const sort_options& options);
@@ -142,7 +142,7 @@ class record_layout {
   /// The key or line of `e`, as `by` says. A key that has to be made lies in the view's room
   /// `which`; empty after an error.
   record_key key(entry e, compared by, source_view& input, unsigned which = 0) const;
-  /// The key of a line. Where the key is a part of the line, reads the line in pieces to find it.
+  /// Returns the key of a line. Reads the line in pieces to find a key that is a part of it.
   record_key line_key(const extent& line, source_view& input, unsigned which = 0) const;
   /// The key of `e` as it stands in its record.
   record_key key_text(entry e, source_view& input) const;
@@ -153,7 +153,7 @@ class record_layout {
     return record.subspan(key.begin, key.end - key.begin);
   }
 
-  /// Where the record of `e` lay when the entry was made. Reads nothing.
+  /// Returns the place that the record of `e` had when the entry was made. Reads nothing.
   extent locate(entry e, const source_view& input) const;
 
  private:

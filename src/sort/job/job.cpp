@@ -88,7 +88,7 @@ std::vector<stage_report> job::stages() const {
   std::vector<stage_report> all;
   for (unsigned s = 0; s < kSortStages; ++s) {
     const auto& c = clocks_[s];
-    // With no-sync, reads and writes are timed as one stage: the other stage has bytes but no time.
+    // A no-sync sort times reads and writes as one stage: the other stage has bytes but no time.
     if (c.ns.load_relaxed() == 0 && c.read.load_relaxed() == 0 && c.written.load_relaxed() == 0) {
       continue;
     }

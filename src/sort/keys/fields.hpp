@@ -1,4 +1,4 @@
-// Where a key begins and ends in a line, by the rules of GNU sort.
+// Finds where a key begins and ends in a line, by the rules of GNU sort.
 #pragma once
 
 #include <isotherm/sort.hpp>

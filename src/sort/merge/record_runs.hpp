@@ -1,8 +1,8 @@
 // Sorting lines, klv records, and fixed records of which not all are written, in limited memory.
 // The input is read in pieces that fit in memory; each is sorted there and written as a run of
 // records, and runs are merged as they are read, so that no record is looked up by its place.
-// Where equal keys are wanted once (--unique) or counted, they come together in each run and in
-// each merge.
+// Equal keys that are wanted once (--unique) or counted come together in each run and in each
+// merge.
 #pragma once
 
 #include "os/memory/buffer.hpp"

@@ -4,8 +4,8 @@
 // records it stands for; then the record. A key that is made of its line (key_order) lies before
 // the line, behind its number of bytes in 2. A long record stays in the input, and its frame ends
 // with the beginning of its key alone; where that key is made, it is made anew if more of it is
-// asked for. Where only keys are wanted (--count of fixed and klv records) the key takes the
-// record's place.
+// asked for. The key takes the record's place if only keys are wanted (--count of fixed and klv
+// records).
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 
 namespace isotherm::sort {
 
-/// Where a run of records lies.
+/// The place of a run of records.
 struct record_run {
   run_place* place = nullptr;
   std::uint64_t offset = 0;

@@ -1,4 +1,4 @@
-// Where the bytes of a sort go: a file that replaces another when it is complete, or a pipe, a
+// The destination of a sort's bytes: a file that replaces another when it is complete, or a pipe, a
 // terminal or another program's file, which take them as they come; compressed if that was asked
 // for.
 #pragma once

@@ -77,8 +77,8 @@ void output::write(const std::byte* bytes, std::uint64_t count, std::uint64_t of
 }
 
 /// no_sync (figure 2a): each thread gathers and writes small pieces on its own; there are as many
-/// threads as the larger of the two pools has. Each has a part of the buffer, small enough for the
-/// processor's cache. All the time is counted as RECORD read.
+/// threads as the larger of the two pools has. Each thread has a part of the buffer, small enough
+/// for the processor's cache. All the time is counted as RECORD read.
 void output::unsynchronised() {
   const stage_timer timer(ctx_.job, sort_stage::record_read);
   const unsigned threads = std::max(ctx_.plan.random_threads, ctx_.plan.write_threads);

@@ -1,5 +1,5 @@
-// Where entries go in their final order: to records, without those that --unique and --top leave
-// out, or to counts of equal keys.
+// A sink takes entries in their final order and writes records, without those that --unique and
+// --top leave out, or counts of equal keys.
 #pragma once
 
 #include <memory>

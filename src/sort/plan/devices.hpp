@@ -1,7 +1,7 @@
 // The devices of one sort: that of input and output, and those of the directories for temporary
-// files. Where runs go follows from their numbers: a run is written once and read in pieces, beside
-// other runs, so that an index map lies where reads at random places are cheap; what does not fit
-// there lies where there is room (dissertation 7.2.1).
+// files. The devices' numbers decide where runs go: a run is written once and read in pieces,
+// beside other runs, so that an index map lies where reads at random places are cheap; what does
+// not fit there lies where there is room (dissertation 7.2.1).
 #pragma once
 
 #include <isotherm/sort.hpp>

@@ -31,7 +31,7 @@ void choose_threads(plan& p, const sort_options& o, const facts& known) {
     p.random_threads = p.strided_threads = device::best_streams(device->random_read);
     p.write_threads = device::best_streams(device->write);
   } else if (device != nullptr && o.concurrency == sort_concurrency::no_sync) {
-    // With no-sync the same threads read and write: all pools are as large as the largest.
+    // The same threads read and write in a no-sync sort: all pools are as large as the largest.
     const unsigned all =
         std::max({device::best_streams(device->sequential_read),
                   device::best_streams(device->random_read), device::best_streams(device->write)});

@@ -10,7 +10,7 @@
 
 namespace isotherm::sort {
 
-/// Where the keys of some fixed records lie in memory, `stride` bytes apart.
+/// The keys of some fixed records in memory, `stride` bytes apart.
 struct key_row {
   const std::byte* first;  ///< null after an error, which becomes the job's
   std::uint64_t stride;

@@ -42,8 +42,8 @@ void pooled_write(const context& ctx, const device_use& on, const os::file& f,
   ctx.job.count(stage, 0, bytes.size());
 }
 
-/// The most bytes of a file that `r`, a run of `entries`, reaches over. Where it is compressed,
-/// each writer leaves a hole behind the blocks that become smaller.
+/// Returns the most bytes of a file that `r`, a run of `entries`, reaches over. Each writer of a
+/// compressed run leaves a hole behind the blocks that become smaller.
 std::uint64_t run_file::most_bytes(const run& r, std::uint64_t entries) const {
   const unsigned packed = ctx_.layout.entries().packed_bytes();
   if (!r.compressed) return entries * packed;
@@ -110,8 +110,8 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
   ctx_.job.count(sort_stage::run_write, 0, bytes);
 }
 
-/// Each writer has space in the file for blocks that compression does not make smaller, and leaves
-/// a hole behind those that it does.
+/// Writes compressed blocks. Each writer has space in the file for blocks that compression does not
+/// make smaller, and leaves a hole behind those that it does.
 void run_file::write_compressed(std::span<const entry> sorted, run& to) {
   const auto& l = ctx_.layout.entries();
   const std::size_t longest = longest_block(l.packed_bytes());
