@@ -47,8 +47,8 @@ class object_collector {
 
   window_statistics last_window() const;
   /// Returns how the last window used the pages of the heaps; null until a window has ended since
-  /// callers began to ask. Each call orders it of the next window, and of those of some seconds;
-  /// without calls, nothing is recorded. Any thread; null in a fork child.
+  /// callers began to ask. Each call has the next window, and all windows of the next seconds,
+  /// record their uses; without calls, nothing is recorded. Any thread; null in a fork child.
   std::shared_ptr<const page_uses> last_page_uses();
   /// The objects that lie in `where`, in part at least, in the order of their addresses; nullopt
   /// while a window is under way, when one begins meanwhile, before the first one, and in a fork

@@ -1,5 +1,5 @@
-// The four heaps of the spatially-aware memory allocator (SAMA, OBASE 3.4). Each is one reserved
-// contiguous range of addresses, so that an address tells its temperature.
+// The four heaps of the spatially-aware memory allocator (SAMA, OBASE 3.4). Each heap is one
+// reserved contiguous range of addresses, so that an address tells its temperature.
 //
 //   NEW    just made, use unknown                    packed: exact sizes, appended
 //   HOT    used of late                              packed

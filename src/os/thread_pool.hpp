@@ -31,9 +31,9 @@ class thread_pool {
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  /// Runs `body(t)` for t in [0, threads), t = 0 on the caller, and returns when all have. Where
-  /// the system gives fewer threads, the caller runs the parts of those that are missing, so parts
-  /// must not wait for each other. Throws what the first part to throw has thrown.
+  /// Runs `body(t)` for t in [0, threads), t = 0 on the caller, and returns when all have. The
+  /// caller also runs the parts of threads that the system does not give, so parts must not wait
+  /// for each other. Throws what the first part to throw has thrown.
   void run(unsigned threads, const std::function<void(unsigned)>& body);
 
  private:

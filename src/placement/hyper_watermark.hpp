@@ -52,7 +52,7 @@ class hyper_watermark {
   const parameters& follow(double share) noexcept { return now_ = apply(share); }
 
   bool is_strained() const noexcept { return is_strained_; }
-  /// As of the last check().
+  /// Returns the parameters that the last check() or follow() has set.
   const parameters& now() const noexcept { return now_; }
 
  private:

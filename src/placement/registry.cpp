@@ -7,7 +7,7 @@
 
 namespace isotherm::placement {
 
-// Each is defined in the source of its name.
+// A kind is defined in the source of its name.
 extern const placement_kind kSinlk;
 
 namespace {

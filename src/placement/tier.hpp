@@ -13,7 +13,7 @@ namespace isotherm::placement {
 
 enum class tier : std::uint8_t { fast, slow };
 
-/// Where in its tree a node is about to be linked.
+/// The place in its tree at which a node is about to be linked.
 struct node_place {
   unsigned level = 0;            ///< how many nodes are above it
   const void* parent = nullptr;  ///< the node above, if the tree knows it

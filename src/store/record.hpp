@@ -87,8 +87,8 @@ inline record decode(std::string_view stored) noexcept {
 /// `grown`. Only under the key's stripe, in the scope in which the index returned the record.
 void append_in_place(const record& grown, std::size_t zeros, std::string_view tail) noexcept;
 
-/// A record to be written into the index: `payload`, and all of `value` but its payload. With
-/// what.room it is a record that can grow. Both must outlive it.
+/// A record to be written into the index: `payload`, and all of `value` but its payload. A record
+/// with room (value.room) can grow. Both arguments must outlive it.
 class encoded {
  public:
   encoded(const record& value, const index::content& payload) noexcept

@@ -48,7 +48,7 @@ struct credentials {
 };
 
 /// A connection that is asked again and again. Not thread-safe. Each question waits for at most a
-/// few seconds, so that a server that hangs is told as such.
+/// few seconds, so that a server that hangs is reported.
 class observer {
  public:
   static base::result<observer> connect(const tool::address& where, const credentials& as);

@@ -21,9 +21,9 @@ class early_end {
   bool is_needed(const memory_room& room) const noexcept {
     return room.is_low() || (is_first_ && room.lacks(room.target_bytes / 4));
   }
-  /// A window of the length `whole` has ended and sent `demoted_bytes` to COLD. Where that left
-  /// memory low, as beside a load that goes on, the next may end early at the next look, or, when
-  /// next to nothing was sent, after twice the time of this one, up to a whole window.
+  /// Ends a window of the length `whole` that has sent `demoted_bytes` to COLD. The next window may
+  /// end early at the next look. If memory stayed low and next to nothing was sent, it may end
+  /// early only after twice the time of this one, up to a whole window.
   void end_window(const memory_room& room, std::uint64_t demoted_bytes,
                   std::chrono::nanoseconds whole) noexcept {
     const bool is_in_vain = room.is_low() && demoted_bytes < moved_together(room.target_bytes);

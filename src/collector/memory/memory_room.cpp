@@ -46,7 +46,7 @@ memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_set& re
 }
 
 memory_room read_memory_room(std::uint64_t asked_bytes) {
-  // Where the group's limit counts a direct COLD, no object leaves it by being moved there.
+  // An object that moves to a direct COLD stays within the limit of a group that counts COLD.
   const auto group_room =
       heap::cold_is_direct_and_charged() ? std::nullopt : os::control_group_room();
   return memory_room_of(asked_bytes, heap::dram_set(), heap::allocator_free_bytes(), group_room);

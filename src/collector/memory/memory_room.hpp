@@ -89,7 +89,7 @@ base::result<void> check_on_this_machine(const options& chosen);
 
 /// Whether a collector with these options holds the process to a target.
 bool holds_a_target(const options& chosen) noexcept;
-/// The target that such a collector holds the process to now; 0: none. As read_memory_room().
+/// Returns the target that such a collector holds the process to now (read_memory_room()), or 0.
 std::uint64_t target_now(const options& chosen);
 
 /// The pure part. `group_room`: what the control groups leave, file pages counted as free; nullopt:

@@ -41,7 +41,7 @@ class memory_watch {
   /// COLD until the next call, and from start() to stop() how much threads may allocate
   /// (growth_limit). Any thread.
   void apply(const memory_room& room);
-  /// As object_collector::refuses_growth(). Any thread.
+  /// Returns the answer of object_collector::refuses_growth(). Any thread.
   bool refuses_growth() const noexcept { return growth_.refuses(); }
 
  private:

@@ -17,8 +17,8 @@ inline constexpr std::uint64_t kBorneDeadInCold = 4;
 /// at most three that are read and written again.
 inline constexpr double kSparseColdShare = 0.75;
 
-/// The share of HOT that lives at least, after compaction. Where objects leave at random, a byte
-/// that dies costs about thirteen copied at worst: the sparsest extents come first.
+/// The share of HOT that lives at least, after compaction. Objects that leave at random cost at
+/// worst about thirteen copied bytes for a dead byte: the sparsest extents come first.
 inline constexpr double kSparseHotShare = 0.93;
 
 /// Bytes of live objects that the window may move within COLD, so that no more than a quarter of it

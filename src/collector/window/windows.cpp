@@ -28,7 +28,7 @@ constexpr std::uint64_t kEvictedAtOnceNs = 20'000'000;
 constexpr std::uint64_t kDiskRestNs = 1'000'000'000;
 /// Bytes that are new in COLD before they are asked to leave DRAM: some writes of extents.
 constexpr std::uint64_t kPagedOutTogether = std::uint64_t{4} << 20;
-/// Each part is a pass over the guides, so that they are not too many.
+/// The most parts of a window's moves: each part takes a pass over the guides.
 constexpr std::uint64_t kMostParts = 64;
 
 std::timed_mutex one_at_a_time;
@@ -211,7 +211,7 @@ void windows::migrate(window& now) {
 
 migration windows::migration_of(const window& now) {
   const sync::patience patience(now.chosen.epoch_timeout_us, &control_.stopping());
-  // Each batch waits for the scopes that are open, and a thread that is slowed may hold one up.
+  // Each batch waits for the scopes that are open, and a slowed thread may hold up a batch.
   const std::uint64_t batch_bytes =
       now.room.is_short() ? std::max(now.chosen.batch_bytes, moved_together(now.room.target_bytes))
                           : now.chosen.batch_bytes;

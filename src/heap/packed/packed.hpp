@@ -58,11 +58,11 @@ class packed_heap {
   /// Drops all cached holes. Any thread.
   void flush_holes() noexcept;
 
-  /// As heap::release_dead_pages(). Requires: the heap's freed room is recycled.
+  /// Implements heap::release_dead_pages(). Requires: the heap's freed room is recycled.
   std::uint64_t release_dead_pages() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
-  /// As heap::begin_emptying().
+  /// Implements heap::begin_emptying().
   void begin_emptying(std::size_t index) noexcept;
   /// Not of the extents of a run, which are its object's alone.
   bool is_closed(const void* object) const noexcept;

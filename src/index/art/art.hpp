@@ -86,7 +86,7 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>>,
     vacant,    ///< the node has no link where the key goes on or ends
     occupied   ///< there is a leaf, whose key may be another one
   };
-  /// Where a search ended, and the versions for which that holds.
+  /// The place at which a search ended, and the versions for which it holds.
   struct position {
     node* parent = nullptr;  ///< null when `at` is the root
     std::uint64_t parent_version = 0;

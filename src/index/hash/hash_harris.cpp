@@ -69,7 +69,7 @@ auto hash_harris<Storage>::make_bucket(access& inside, std::uint64_t index) -> p
 
 // --- the list ----------------------------------------------------------------------------------
 
-/// Finds the place and unlinks the marked nodes on the way (Michael's find). Each of them is
+/// Finds the place and unlinks the marked nodes on the way (Michael's find). Each marked node is
 /// unlinked by one successful compare-and-swap, hence retired once.
 template <class Storage>
 auto hash_harris<Storage>::locate(access& inside, place* start, std::uint64_t order,

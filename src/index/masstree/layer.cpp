@@ -131,8 +131,8 @@ border* split_border(border* left, wanted sought, link target, const node_memory
   return right;
 }
 
-/// As split_border(), one level up: `child` goes behind the child at `place`. `separator` is where
-/// the range of `child` begins and, on return, where that of the new node does.
+/// Splits an interior node like split_border(): `child` goes behind the child at `place`.
+/// `separator` is where `child`'s range begins and, on return, where the new node's range does.
 interior* split_interior(interior* left, unsigned place, std::uint64_t& separator, node* child,
                          const node_memory& memory, unsigned level) {
   left->state.mark_splitting();
@@ -238,7 +238,7 @@ class ancestry {
   std::span<node* const> all() const noexcept { return {nodes_.data(), count_}; }
 
  private:
-  // Each level more takes at least seven splits on the level below: there are never 7^32 nodes.
+  // Each further level takes at least seven splits on the level below: there are never 7^32 nodes.
   static constexpr std::size_t kMostLevels = 32;
   std::array<node*, kMostLevels> nodes_;
   std::size_t count_ = 0;

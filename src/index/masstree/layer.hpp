@@ -32,8 +32,8 @@ struct leaf_moves {
   void (*settle)(link from, link made);
 };
 
-/// Where nodes come from: a storage whose type the layer does not know. Valid as long as that
-/// storage object.
+/// Allocates nodes from a storage whose type the layer does not know. Valid as long as that storage
+/// object.
 class node_memory {
  public:
   /// `moves`: where nodes are placed.

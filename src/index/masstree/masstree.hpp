@@ -78,7 +78,7 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage>,
   using wanted = masstree_detail::wanted;
   using direction = masstree_detail::direction;
 
-  /// Where a search ended, and the version and order for which that holds.
+  /// The place at which a search ended, and the version and order for which it holds.
   struct position {
     border* upper = nullptr;  ///< the node of the layer above that leads here; null in the first
                               ///< layer
