@@ -13,8 +13,8 @@ namespace isotherm::compiler {
 /// Returns `type` as a source names it, without the word `struct` or `class`.
 std::string written(clang::QualType type, const clang::PrintingPolicy& policy);
 
-/// Reports errors and warnings. Each place and kind of message once, however often a template is
-/// instantiated. Callers supply text and fix-its.
+/// Reports errors and warnings; a message of one kind only once at a place, however often a
+/// template is instantiated. Callers supply text and fix-its.
 class complaints {
  public:
   explicit complaints(clang::ASTContext& context) : context_(context) {}

@@ -1,5 +1,5 @@
-// Rules of a function in which the order of statements counts. Each point of it is reached with the
-// contents of local variables that all ways to it leave behind.
+// Rules of a function in which the order of statements counts. The analysis checks each point with
+// the contents of local variables, joined over all ways to it.
 //
 //   two owners   a marked field is given an object that a guide may hold there already
 //   discarded    isotherm::discard() ends an object to which the guide from which the pointer was

@@ -10,10 +10,10 @@
 #pragma once
 
 // Objects compiled in either way must not meet in one program: the classes differ. Without the
-// plugin an object defines a symbol. With it, it has one byte for that symbol's address: 0 where no
-// object defines the symbol, and an error of every linker where one does, as no address fits. The
-// section has no address either and so is never loaded; its name is what the error shows. Both are
-// kept when a linker removes what is not used (retain, "R").
+// plugin an object defines a symbol. An object compiled with it has one byte for that symbol's
+// address: 0 where no object defines the symbol, and an error of every linker where one does, as no
+// address fits. The section has no address either and so is never loaded; its name is what the
+// error shows. Both are kept when a linker removes what is not used (retain, "R").
 #ifdef ISOTHERM_INSTRUMENTED
 
 #include "guide/marked.hpp"
