@@ -1,5 +1,5 @@
-// In process: heaps, index and collector are this process's own. With --manage off the index holds
-// plain pointers, and no heap is made.
+// In process: heaps, index and collector are this process's own. A run with --manage off makes no
+// heap, and its index holds plain pointers.
 #include <fmt/format.h>
 
 #include <algorithm>

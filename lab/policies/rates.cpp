@@ -47,7 +47,7 @@ class collected final : public policy {
   static constexpr unsigned kLooks = 50;  // in a window
 
   void make(guides::word& w, std::uint32_t object) {
-    // Each in an extent of its own: those that share one leave together.
+    // Each object has an extent of its own: objects that share an extent leave together.
     w = guides::make_word((object + std::uint64_t{1}) * heap::kTogetherBytes, heap::kind::newborn,
                           kBytes);
     ++kept_;

@@ -9,7 +9,7 @@
 
 namespace isotherm::lab {
 
-/// Where a key and its value lie.
+/// The place of a key and its value.
 enum class record_place : std::uint8_t {
   outside,  ///< in objects of their own, which are in neither tier
   in_leaf   ///< in the leaf of `art`, which is as large as the paper's then

@@ -71,7 +71,7 @@ class static_placement final : public fixed_placement {
   }
 };
 
-/// As many upper levels as fit (SINLK, 3.1.1: Fast-Slow; 6.5.1: + Layering).
+/// Puts into fast memory as many upper levels as fit (SINLK, 3.1.1: Fast-Slow; 6.5.1: + Layering).
 class layered_placement final : public fixed_placement {
   using fixed_placement::fixed_placement;
   bool wants_fast(const placement::node_place& place) const noexcept override {

@@ -34,7 +34,7 @@ class interleaved : public page_policy {
   explicit interleaved(std::uint64_t expected) : expected_(expected) {}
 
   tier first_tier(const page_tiers& pages, std::uint64_t page) noexcept override {
-    // As many fast ones among the pages so far as the share says.
+    // Keeps the share of fast pages so far equal to the room's share of the expected pages.
     const double share =
         static_cast<double>(pages.room()) / static_cast<double>(std::max(expected_, pages.room()));
     const auto fast_before = static_cast<std::uint64_t>(share * static_cast<double>(page));

@@ -5,7 +5,7 @@
 
 namespace isotherm::lab {
 
-// Each is defined in node_placements.cpp, page_placements.cpp or a source of its own.
+// The kinds are defined in node_placements.cpp, page_placements.cpp or sources of their own.
 extern const placement_kind kInterleave, kTpp, kMemtis, kCaption;
 extern const placement_kind kStatic, kLayered, kSinlk, kProphet;
 extern const placement_kind kFixedSinlk, kPassiveSinlk, kSeparateSinlk;

@@ -113,7 +113,7 @@ base::result<void> check(const tiers_options& asked) {
   return placement::check(asked.policy);
 }
 
-/// Where all nodes go before the size of fast memory is known.
+/// Places all nodes in slow memory, before the size of fast memory is known.
 class slow_placer final : public placement::placer {
   tier choose(std::size_t, const placement::node_place&) noexcept override { return tier::slow; }
 };

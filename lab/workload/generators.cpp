@@ -21,7 +21,7 @@ double integral(double x, double theta) noexcept {
   return std::expm1(power * std::log(x)) / power;
 }
 
-/// Where integral() is `area`.
+/// Returns the x at which integral() is `area`.
 double inverse_integral(double area, double theta) noexcept {
   const double power = 1 - theta;
   if (power == 0) return std::exp(area);

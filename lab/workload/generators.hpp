@@ -81,7 +81,7 @@ struct key_choice {
   /// skewed partition of SINLK, 6.1); absent: they are spread.
   std::optional<double> hotspot_at = std::nullopt;
   /// In place of a distribution: the keys, in the order in which they are asked for. Each thread
-  /// begins somewhere in it, and anew at its end. Not empty; all below the number of keys.
+  /// begins somewhere in the trace, and anew at its end. Not empty; all below the number of keys.
   std::shared_ptr<const std::vector<std::uint64_t>> trace = nullptr;
 };
 

@@ -91,7 +91,7 @@ miss_curve replay::advance(std::span<const std::uint64_t> done) {
   std::vector<std::uint64_t> due(done.size());
   for (std::uint64_t step = 0; step < steps; ++step) {
     for (std::size_t i = 0; i < done.size(); ++i) {
-      // As in drawing a line: in `steps` steps `ahead` of a thread's requests, evenly.
+      // Spreads a thread's ahead[i] requests evenly over the steps, as Bresenham draws a line.
       due[i] += ahead[i];
       if (due[i] < steps) continue;
       due[i] -= steps;

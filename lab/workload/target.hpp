@@ -75,7 +75,7 @@ class target {
   virtual ~target() = default;
   virtual base::result<std::unique_ptr<session>> connect() = 0;
   virtual bool can_scan() const noexcept = 0;
-  /// Where the requests run: in the thread that asks, so that the reads it waits for are theirs, or
+  /// The requests run in the thread that asks, so that the reads for which it waits are theirs, or
   /// in another process.
   enum class place : std::uint8_t { caller, elsewhere };
   virtual place runs_in() const noexcept = 0;

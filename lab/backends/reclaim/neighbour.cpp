@@ -2,8 +2,8 @@
 //
 // On a machine that others use, neighbour and stores share a control group whose limit is what the
 // stores took at the start: the kernel then reclaims when the neighbour takes a page, in its
-// context. With backend_options::whole_machine there is no limit, the neighbour takes so much that
-// the stores' budget is left of the machine's memory, and kswapd reclaims: for a virtual machine.
+// context. The option backend_options::whole_machine is for a virtual machine: no limit is set, the
+// neighbour leaves only the stores' budget of the machine's memory, and kswapd reclaims.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
 constexpr auto kPause = std::chrono::milliseconds(40);
 
-/// Takes `bytes` of memory, a piece at a time, and keeps them until it is killed. Where the kernel
-/// has found no page to take for a piece, it may for the next.
+/// Takes `bytes` of memory, a piece at a time, and keeps them until it is killed. Retries a piece
+/// for which the kernel has found no page.
 void take_memory(std::uint64_t bytes, line_channel& parent) {
   for (std::uint64_t taken = 0; taken < bytes;) {
     if (os::map_locked(kPiece)) {

@@ -124,7 +124,7 @@ def phase(options, server, port=None):
 def measure(options, without, paged, port, number):
     sides = {'none': lambda: phase(options, without), 'closed': lambda: phase(options, paged),
              'open': lambda: phase(options, paged, port)}
-    # Each is first as often as the others.
+    # Each side is measured first as often as the other two.
     order = [SIDES[(number + i) % len(SIDES)] for i in range(len(SIDES))]
     found = {side: sides[side]() for side in order}
     none = found['none']

@@ -2,11 +2,11 @@
 //
 //     emulated_disk IMAGE MOUNT
 //
-// MOUNT/disk has the bytes of the file IMAGE. Each read of it takes so many microseconds as were
-// last written to MOUNT/read_us, at first none, beside what it takes to read IMAGE, and however
-// many are under way. Writes do not wait. A loop device over it (losetup --direct-io=on) is a disk
-// to a file system. While the program is stopped (SIGSTOP) its disk answers nothing. Runs until the
-// mount is undone, or a signal ends it.
+// MOUNT/disk has the bytes of the file IMAGE. A read of the disk takes the time to read IMAGE and,
+// in addition, the microseconds last written to MOUNT/read_us (0 at first), however many reads are
+// under way. Writes do not wait. A loop device over it (losetup --direct-io=on) is a disk to a file
+// system. While the program is stopped (SIGSTOP) its disk answers nothing. Runs until the mount is
+// undone, or a signal ends it.
 #define FUSE_USE_VERSION 31
 
 #include <fcntl.h>

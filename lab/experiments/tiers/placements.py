@@ -4,7 +4,7 @@ from isotherm_report.experiments.tiers import trees
 from isotherm_report.page import Plot, Section
 
 LEAST_PLACEMENTS = 3
-# Each has its colour in all plots.
+# Placements in the order of plots; a placement has one colour in all of them.
 ORDER = ('static', 'layered', 'tpp', 'memtis', 'caption', 'sinlk', 'prophet')
 
 

@@ -32,7 +32,7 @@ class redis_commands {
   /// Adds 1; an absent key becomes 1. `missing`: the value is no number, and stays.
   base::result<answer> incr(std::string_view key);
 
-  // Commands under way together. Each append_set() has its end_set() before any other command.
+  // Commands under way together. Call end_set() for each append_set() before any other command.
   base::result<void> append_set(std::string_view key, std::string_view value);
   base::result<answer> end_set();
 
