@@ -242,7 +242,7 @@ class looking_protocol final : public migration_protocol {
 
 class CompactingCold : public PagingOut {
  protected:
-  /// As the search of a compaction lists them: of a few extents of COLD, objects that are out.
+  /// Lists objects that are out, of a few extents of COLD, as the search of a compaction does.
   void SetUp() override {
     PagingOut::SetUp();
     heap::sparse_extents around(heap::kind::cold, heap::used_extents(heap::kind::cold));

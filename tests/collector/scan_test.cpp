@@ -155,7 +155,7 @@ TEST_F(Scan, ForgetsWhatAPassBeforeItListed) {
   }
 }
 
-// Each object is in one part, whatever their number, so that all are moved, and none twice.
+// Each object is in one part, however many parts there are: all are moved, and none twice.
 TEST_F(Scan, EachObjectIsInOnePart) {
   std::vector<guide<bytes>> many;
   for (int i = 0; i < 1000; ++i) many.emplace_back(make_bytes(std::string(5000, 'x')));

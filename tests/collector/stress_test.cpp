@@ -140,7 +140,7 @@ TEST_P(Stress, NothingIsLostWhileEverythingMoves) {
   std::vector<std::thread> workers;
   for (std::uint64_t t = 0; t < 4; ++t) {
     workers.emplace_back([&shared, &moved, &windows, seed, t] {
-      // As long as it takes the collector to have moved hundreds of objects.
+      // Runs until the collector has moved hundreds of objects.
       for (std::uint64_t round = 0; round == 0 || moved < 500; ++round) {
         shared.run(seed * 100'003 + round * 4 + t, 20'000, windows);
       }

@@ -1,4 +1,4 @@
-// A scope closes whichever way a method is left. Each test would find it open, or find none.
+// A scope closes whichever way a method is left. A test fails if it stays open, or was missing.
 #include "exits.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The hash map of hash_map.hpp, compiled with the plugin or without: the same results. With it, its
-// values move while threads use it.
+// The hash map of hash_map.hpp, compiled with the plugin or without: the same results. The plugin
+// makes its values movable, and they move while threads use the map.
 #include "hash_map.hpp"
 
 #include <gtest/gtest.h>

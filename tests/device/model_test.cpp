@@ -74,7 +74,7 @@ TEST(Model, StridedReadsShareGranulesAndNeverCostMoreThanTheirSpan) {
   EXPECT_NEAR(pmem.bandwidth(access::strided_read, 16, 10, 0, 100), span / 10, 1);
   EXPECT_NEAR(pmem.bandwidth(access::strided_read, 16, 10, 0, 4096),
               pmem.bandwidth(access::random_read, 16, 256) * 10 / 256, 1);
-  // Where random reads have a latency of their own, gaps between keys cost it.
+  // Gaps between keys cost the latency of random reads, on a device that has one.
   const auto bd = preset("bd").value();
   EXPECT_LT(bd.bandwidth(access::strided_read, 4, 10, 0, 100),
             preset("brd")->bandwidth(access::strided_read, 4, 10, 0, 100) / 4);

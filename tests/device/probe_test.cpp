@@ -146,7 +146,7 @@ TEST(Probe, MeasuresARealDirectoryAndLeavesNothing) {
   EXPECT_TRUE(parse_profile(to_json(*p)));
 }
 
-// As on Linux 5.1 to 5.5.
+// Models Linux 5.1 to 5.5, whose rings cannot be asked for reads and writes.
 TEST(DirectStream, WithoutARingThatReadsAndWritesGoesOneAtATime) {
   auto f = os::file::unnamed("/var/tmp", "a file to transfer");
   ASSERT_TRUE(f) << f.error().message;

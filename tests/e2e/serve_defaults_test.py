@@ -65,7 +65,7 @@ class Defaults(unittest.TestCase):
         self.assert_in('/var/tmp', '/nowhere', "'/nowhere' does not exist")
 
     def test_own_directory_that_is_closed(self):
-        # Where permissions do not bind (root), as a user for whom they do.
+        # Permissions do not bind root, so root runs the server as a user whom they bind.
         scratch = self.scratch()
         os.chmod(scratch, 0o755)
         tool, closed = os.path.join(scratch, 'isotherm'), os.path.join(scratch, 'closed')

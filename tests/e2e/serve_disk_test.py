@@ -96,7 +96,7 @@ class Disk(unittest.TestCase):
             engines.append(info(self.client, 'isotherm')['cold_read_engine'])
             status, said, _ = self.server.stop()
             self.assertEqual(status, 0, said)
-        # Where the system refuses io_uring, threads read in both.
+        # Threads read in both runs if the system refuses io_uring.
         self.assertIn(engines, (['io_uring', 'io_uring, polled'], ['threads'] * 2))
 
     def test_a_command_is_lost_and_the_server_is_not(self):

@@ -82,7 +82,7 @@ class Start(Case):
         self.assertIn('tmpfs', self.refused('--cold-backing', 'file:/dev/shm'))
 
     def test_unwritable_cold_directory(self):
-        # Where permissions do not bind (root), as a user for whom they do.
+        # Permissions do not bind root, so root runs the server as a user whom they bind.
         tool = os.path.join(self.scratch(), 'isotherm')
         shutil.copy(ISOTHERM, tool)
         os.chmod(os.path.dirname(tool), 0o755)

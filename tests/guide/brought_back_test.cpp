@@ -30,7 +30,7 @@ class BroughtBack : public testing::TestWithParam<access::copies> {
     cold.mark_out(cold.place_of(object).offset / heap::kExtentBytes, 1);
     ASSERT_TRUE(heap::is_out(object));
   }
-  /// As a use by a thread that does not wait.
+  /// Returns what a thread that does not wait for reads finds, and fills `missed`.
   std::string use(std::vector<heap::miss>& missed) {
     access inside(access::when_cold::record, &arrived_, GetParam());
     const bytes* const got = guide_.get(inside);

@@ -293,7 +293,7 @@ TEST(Guide, MovingMovesTheRegistrationToo) {
   EXPECT_EQ(to.get(inside)->a, 4);
 }
 
-// As when a vector of guides closes a gap while a reference to an object is held.
+// Models a vector of guides that closes a gap while a reference to an object is held.
 TEST(Guide, MovingACountedGuidePinsItsObject) {
   const epoch active;
   auto from = make_guide<record>(4, 5);
@@ -380,7 +380,7 @@ TEST(Guide, AnEmptyGuideThatIsGivenNothingStaysUnknownToSoda) {
   EXPECT_EQ(word_of(g), 0u);
 }
 
-// As when memory was exhausted: what is there stays.
+// Models exhausted memory, which makes an empty owned: the guide keeps its object.
 TEST(Guide, AnEmptyOwnedReplacesNothing) {
   auto g = make_guide<record>(1, 2);
   const scope inside;

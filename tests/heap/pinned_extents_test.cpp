@@ -157,8 +157,8 @@ TEST(PinnedExtent, OfAnObjectOfManyPinsThemAll) {
   EXPECT_TRUE(is_valid());
 }
 
-/// Each thread, in random order, frees what is its own, and pins and unpins extents meanwhile
-/// that its own objects hold.
+/// Frees the objects of `own`, which no other thread uses, and meanwhile pins their extents and
+/// unpins them in random order.
 void free_and_unpin(const std::vector<void*>& own, base::random& random) {
   std::vector<const void*> pinned;
   for (void* each : own) {

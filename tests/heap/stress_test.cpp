@@ -20,7 +20,7 @@ namespace {
 constexpr int kThreads = 6;
 constexpr int kSteps = 20'000;
 
-/// Where threads leave objects for each other.
+/// A table in which threads leave objects for each other.
 class exchange {
  public:
   /// Leaves `object` and takes what another thread left, or null.

@@ -80,7 +80,7 @@ bool erase_from(Structure& from, std::string_view key) {
 class reclaim_at_end : public testing::Environment {
  public:
   void TearDown() override {
-    // Each call may advance the epoch; nobody is inside a scope, so a few suffice.
+    // Each call may advance the epoch; no thread is inside a scope, so a few calls suffice.
     for (int i = 0; i < 8 && sync::retired_blocks() > 0; ++i) sync::reclaim_ready();
     EXPECT_EQ(sync::retired_blocks(), 0u);
   }

@@ -14,7 +14,7 @@ TEST(BtreeNode, FirstNotLessAgreesWithTheLibrary) {
   start_array starts[kLeafCapacity];
   for (unsigned count = 0; count <= kLeafCapacity; ++count) {
     std::vector<std::uint64_t> plain;
-    // Each number twice: the first of equals is wanted.
+    // Each number is there twice: the first of equal ones is wanted.
     for (unsigned i = 0; i < count; ++i) plain.push_back(10 * (i / 2 + 1));
     for (unsigned i = 0; i < count; ++i) starts[i].store_release(plain[i]);
     for (std::uint64_t wanted = 0; wanted < 10 * (count / 2 + 2); wanted += 5) {

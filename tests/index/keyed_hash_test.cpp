@@ -61,7 +61,7 @@ TEST(KeyedHash, CraftedKeysSpreadOverTheChains) {
     ++chains[hash % kKeys];
     ++upper[hash >> 52];
   }
-  // With random hashes a chain of 32 among them has a chance of 10^-31.
+  // Random hashes make a chain of 32 among them with a chance of 10^-31.
   EXPECT_LT(*std::max_element(chains.begin(), chains.end()), 32);
   EXPECT_LT(*std::max_element(upper.begin(), upper.end()), 32);
 }

@@ -30,7 +30,7 @@ TEST(Gensort, AsciiRecordsHaveTheKnownChecksums) {
             "7a19cff467438");
 }
 
-// As users of TeraGen, which makes the same records, publish it.
+// Users of TeraGen, which makes the same records, publish this checksum.
 TEST(Gensort, BinaryRecordsHaveTheKnownChecksum) {
   const scratch dir;
   EXPECT_EQ(checksum_text(make(dir.file("a"), {.count = 1'000'000, .threads = 2})),

@@ -10,7 +10,7 @@
 // what they found. Two more threads, whose operations are not recorded, fill and empty the
 // neighbourhood of those keys, so that nodes split and merge, layers come and go and tables grow
 // under them. Another thread moves the nodes of placed trees, "placed:NAME", between fast and slow
-// memory without a pause. Each round has a fresh index, whose keys are numbered on.
+// memory without a pause. Each round has a fresh index, and in FILE its keys have new numbers.
 #include <fmt/format.h>
 
 #include <atomic>

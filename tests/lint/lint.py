@@ -23,7 +23,7 @@ import unread
 LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'], ['live'],
           ['placement'], ['index', 'sort', 'pages'], ['store'], ['server'], ['tool'], ['top'],
           ['lab'], ['cli']]
-# Where layers stand.
+# Folders whose subfolders are layers.
 LAYERED = ('src/', 'lab/')
 RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # The same inside a folder that has more than one folder of its own. Files that stand in the folder

@@ -125,7 +125,7 @@ TEST_F(Page, ShowsTheAddressSpaceDownToTheObjects) {
   EXPECT_GE(page["objects"].size(), 4u);
   EXPECT_EQ(page["objects"][0]["bytes"], 1000);
   EXPECT_TRUE(page["in_dram"]);
-  // Where nothing lives any more addresses have been given back.
+  // Addresses at which no object lives any more have been given back.
   const auto hot_held = [](const nlohmann::json& map) {
     return std::string(map["heaps"][1]["held"]);
   };

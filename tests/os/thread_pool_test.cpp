@@ -56,7 +56,7 @@ TEST(Pool, RunsEveryPartOnce) {
   }
 }
 
-// Where the system gives no thread, or no more, the caller does what is left.
+// The caller runs the parts for which the system gives no thread, or no more.
 TEST(Pool, RunsEveryPartWithoutThreads) {
   thread_pool pool;
   for (const bool fails : {true, false, true}) {

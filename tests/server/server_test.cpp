@@ -53,7 +53,7 @@ TEST_F(Serving, TellsHowLongRepliesOfTheLastSecondTook) {
 }
 
 // The arrived part of a pipeline runs in several turns, so that another client's command may run
-// amid it. As the two may also miss each other, it is tried until that has been seen.
+// amid it. The two may also miss each other: the test tries until it has seen that.
 TEST_F(Serving, APipelineLetsOtherClientsHaveTheirTurns) {
   options_.threads = 1;
   start();
@@ -73,7 +73,7 @@ TEST_F(Serving, APipelineLetsOtherClientsHaveTheirTurns) {
   }
 }
 
-// As `printf ... | nc` does: the end comes while what was sent before it runs.
+// Models `printf ... | nc`: the end comes while the commands sent before it still run.
 TEST_F(Serving, AnswersAllThatWasSentBeforeTheEnd) {
   options_.threads = 1;
   start();
@@ -315,7 +315,7 @@ TEST_F(Serving, RepliesCanBeTurnedOff) {
       peer(path_).last_words(
           "CLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nPING\r\nECHO a"),
       "+OK\r\n$1\r\na\r\n");
-  // As Redis has it: a second SKIP skips one more, and ON has a reply even behind a SKIP.
+  // A second SKIP skips one more, and ON has a reply even behind a SKIP, as in Redis.
   EXPECT_EQ(peer(path_).last_words("CLIENT REPLY SKIP\r\nCLIENT REPLY SKIP\r\nPING\r\nECHO a"),
             "$1\r\na\r\n");
   EXPECT_EQ(peer(path_).last_words("CLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nECHO a"),

@@ -31,7 +31,7 @@ class peer {
   peer& operator=(const peer&) = delete;
 
   void send(std::string_view text) { ASSERT_EQ(send_until_closed(text), text.size()); }
-  /// As much of `text` as the server takes before it closes; returns its length.
+  /// Sends as much of `text` as the server takes before it closes, and returns its length.
   std::size_t send_until_closed(std::string_view text) {
     std::size_t sent = 0;
     while (sent < text.size()) {

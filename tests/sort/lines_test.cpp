@@ -80,7 +80,7 @@ TEST(Lines, ComeOutAsTheSystemsSortHasThem) {
   }
 }
 
-// As logs do: the index map's first bytes tell nothing. Read by calls, in few of them.
+// The lines begin alike, as in logs: the index map's first bytes tell nothing. Read by calls.
 class AlikeLines : public ::testing::Test {
  protected:
   void SetUp() override {

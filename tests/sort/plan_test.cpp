@@ -31,7 +31,7 @@ TEST(Plan, IndexMapsAreNoLargerThanTheirInputs) {
   EXPECT_LT(planned(o, o.algorithm, large, nullptr)->index_entries, 512 * kMiB / 16);
 }
 
-// Where taskset or a container allows fewer processors than there are, so many threads work.
+// Taskset or a container may allow fewer processors than there are: so many threads work.
 TEST(Plan, ThreadsAreAsManyAsTheProcessorsThatTheProcessMayUse) {
   EXPECT_EQ(facts_of({}, nullptr).processors, os::available_processors());
   const auto p = planned({.memory_bytes = 512 * kMiB}, sort_algorithm::automatic, kMiB, nullptr);

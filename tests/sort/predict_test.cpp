@@ -141,7 +141,7 @@ TEST(Samplesort, NamesALimitThatSuffices) {
   }
 }
 
-// Each byte that a device has served took its time.
+// The emulation delays each byte that the device serves, so that no share exceeds 1.
 TEST(DeviceShare, IsNeverMoreThanTheDeviceGives) {
   const testing::scratch dir;
   std::string fixed;

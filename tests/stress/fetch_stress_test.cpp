@@ -268,7 +268,7 @@ class worker {
       arrived_.add(each);
     }
   }
-  /// As if the disk had answered nothing for long, nor the other threads looked.
+  /// Models a disk that has not answered for long, while no other thread has looked.
   void give_up() {
     const auto now = std::chrono::steady_clock::now();
     for (int part = 0; part <= 4; ++part) {

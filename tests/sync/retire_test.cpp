@@ -243,7 +243,7 @@ void free_and_retire_next(void* object) noexcept {
   ++reclaimed;
 }
 
-// Each is retired by the reclamation of the one before.
+// Each link is retired by the reclamation of the one before.
 TEST(Retire, AChainOfAnyDepthDoesNotNest) {
   constexpr int kDeep = 300'000;
   reclaimed = 0;

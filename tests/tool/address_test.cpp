@@ -1,4 +1,4 @@
-// Where a server listens, as text.
+// The text form of the addresses at which servers listen.
 #include "tool/address.hpp"
 
 #include <gtest/gtest.h>

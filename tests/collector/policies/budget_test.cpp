@@ -90,7 +90,7 @@ class BudgetPolicy : public testing::Test {
 
   void make(std::size_t objects, kind where, std::uint64_t bytes = kEach) {
     for (std::size_t i = 0; i < objects; ++i) {
-      // Each in an extent of its own: those that share one leave together.
+      // Each object has an extent of its own: objects that share an extent leave together.
       words_.push_back(make_word(heap::kTogetherBytes * (words_.size() + 1), where, bytes));
       sizes_.push_back(bytes);
     }
@@ -373,7 +373,7 @@ TEST_F(BudgetPolicy, WhatWasMadeIsNotWorthMoreForThat) {
     for (std::size_t i = 0; i < 100; ++i) n += guides::heap_of(words_[i]) == kind::hot;
     return n;
   };
-  // Each is used in one window of 25.
+  // Uses each of the first 100 objects in one window of 25.
   const auto use = [&](std::size_t i) {
     window([i](std::size_t object) { return object >= 100 || object % 25 == i % 25; });
   };

@@ -26,7 +26,7 @@ TEST(BandOf, AnObjectLeavesItsBandOnlyWhenItsRateIsClearlyAnothers) {
   EXPECT_EQ(band_of(rate_of(1.0), heap::kColdestBand), 0);
 }
 
-// Where an object goes it stays, as long as its rate does.
+// An object stays in the band to which it goes, as long as its rate stays the same.
 TEST(BandOf, IsTheBandThatItWouldStayIn) {
   for (unsigned r = 0; r < kRates; ++r) {
     const auto known = static_cast<rate>(r);

@@ -94,7 +94,7 @@ TEST(Temperature, TheMemoryGrowsToItsLimitAndStartsAnewWithUnexpectedMisses) {
   EXPECT_EQ(memory.length(), 1u);
 }
 
-// As in a look through all records beside the load that was.
+// Models a look through all records beside a load that goes on unchanged.
 TEST(Temperature, UnexpectedMissesBesideTheSameLoadMakeTheMemoryShorter) {
   use_memory memory;
   for (unsigned i = 0; i < kLongestMemory; ++i) end(memory, 10000, 1000);
@@ -138,7 +138,7 @@ TEST(Temperature, WhatIsExpectedIsOfTheLoadSoThatShorterWindowsChangeNothing) {
   EXPECT_EQ(memory.restarts(), 0u);
 }
 
-// As of a client that scans while all others pause.
+// Models a client that scans while all other clients pause.
 TEST(Temperature, AWindowOfFewUsesRestartsNothing) {
   use_memory memory;
   for (unsigned i = 0; i < 20; ++i) end(memory, 1000, 10);

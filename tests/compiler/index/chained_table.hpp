@@ -1,7 +1,7 @@
 // A chained hash table as one writes it with plain pointers, behind the interface of the indexes.
 // The one mark in node makes its values movable. The indexes' own tests run on it.
 //
-// Each bucket has a lock, which an updater is called under, and there are always as many buckets. A
+// Each bucket has a lock, under which an updater is called. The number of buckets never changes. A
 // marked field points to objects of one size, so that a value has kMostBytes at most.
 //
 // Outside of namespace isotherm, in which isotherm-clang.so instruments nothing.
@@ -170,7 +170,7 @@ class table final : public isotherm::index::any_index {
   bucket& bucket_of(std::string_view key) {
     return buckets_[std::hash<std::string_view>()(key) % buckets_.size()];
   }
-  /// Where the node of `key` hangs; the chain's end when there is none.
+  /// Returns the link to the node of `key`; the link at the chain's end when there is none.
   static node** link_of(bucket& in, std::string_view key) {
     node** link = &in.first;
     while (*link != nullptr && (*link)->key != key) link = &(*link)->next;

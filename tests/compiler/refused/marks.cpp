@@ -1,4 +1,4 @@
-// Where marks must not stand. marks.expected has the messages and their places.
+// Marks where none may stand. marks.expected has the messages and their places.
 #include <isotherm/compiler.hpp>
 
 struct record {

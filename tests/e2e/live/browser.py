@@ -31,7 +31,7 @@ class Browser:
         self.back, to_write = os.pipe()
 
         def place_pipes():
-            # Where the browser looks for them; both lie elsewhere until then.
+            # The browser looks for the pipe ends at 3 and 4; duplicates keep both until then.
             read, write = os.dup(to_read), os.dup(to_write)
             os.dup2(read, 3)
             os.dup2(write, 4)

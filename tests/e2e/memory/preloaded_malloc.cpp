@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kRoom = std::size_t{1} << 36, kHeader = 16;
 std::atomic<std::uintptr_t> next{0};
 
-/// Each block has its size before it.
+/// Returns a new block, with its size in front of it.
 void* take(std::size_t bytes, std::size_t alignment) {
   std::uintptr_t at = next.load();
   if (at == 0) {

@@ -56,7 +56,7 @@ collector::options demotes_all() {
   return chosen;
 }
 
-/// Where the object lies when it is used.
+/// The place of the object when it is used.
 enum class place { in_memory, out };
 
 class InPlace : public testing::TestWithParam<place> {

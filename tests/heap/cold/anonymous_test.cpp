@@ -156,7 +156,7 @@ TEST(AnonymousCold, NothingIsOutUnlessTheSystemCanTakeIt) {
   for (int i = 0; i < 3000; ++i) objects.push_back(allocate(kind::cold, 1000));
   const page_out_report report = page_out_cold(hint::pageout, ~std::uint64_t{0});
   for (void* each : objects) {
-    // With swap, or with the reason that there is none.
+    // An object that is out has gone to swap; a system without swap reports a problem.
     EXPECT_TRUE(!is_out(each) || report.problem.empty());
     deallocate(each);
   }

@@ -131,7 +131,7 @@ TEST_F(BatchReads, ReadsPagesThatLieApartAlone) {
   }
 }
 
-// Each shares a page with the next one, and together they are more than is read at once.
+// Each object shares a page with the next, and together they are more than is read at once.
 TEST_F(BatchReads, GivesObjectsWhosePagesOverlap) {
   const objects_out objects(2000, 5000);
   add_all(objects);
@@ -218,7 +218,7 @@ TEST_F(BatchReads, AReadThatFailsFailsItsObjectsAlone) {
   const objects_out objects(1000, 5000);
   std::size_t added = 0;
   for (std::size_t i = 0; i < objects.size(); i += 4, ++added) batch_.add(objects[i]);
-  // Each of them alone, and once more.
+  // Each object is read alone, and once more when that fails: a few second reads fail, too.
   const std::size_t reads = run_counted(0, added + 2);
   EXPECT_GE(reads, added);
   const std::size_t found = count_found(objects);

@@ -1,6 +1,6 @@
 // A direct COLD: memory of a node, and memory behind a path. tmpfs stands for DAX unless
-// ISOTHERM_TEST_DAX names a directory that has it, and the node 0 for a slow one. Each case in a
-// fork child: a process configures once.
+// ISOTHERM_TEST_DAX names a directory that has it, and the node 0 for a slow one. Each case runs in
+// a fork child: a process configures once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -35,7 +35,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
-/// With its header as large as a page: the last object of a full extent ends 8 bytes behind one.
+/// An object and its header fill a page: the last of a full extent ends 8 bytes behind a page.
 constexpr std::size_t kObjectBytes = base::kPageBytes - kHeaderBytes;
 
 packed_heap& cold_heap() { return heaps().packed(kind::cold); }

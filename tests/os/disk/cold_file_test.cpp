@@ -88,7 +88,7 @@ bool mount_overlay(const std::string& folder) {
          mount("overlay", (folder + "/merged").c_str(), "overlay", 0, layers.c_str()) == 0;
 }
 
-// In a child, which alone sees the mount. Where it may not mount, its folder is told to be one.
+// A child process alone sees the mount. If it may not mount, it takes its folder for overlayfs.
 TEST(ColdFile, MayBeOnOverlayfs) {
   const testing_help::temporary_directory folder;
   EXPECT_TRUE(testing_help::succeeds_in_a_child([&folder] {
@@ -151,7 +151,7 @@ TEST(ColdFile, ALimitOnFileSizeIsAnErrorAndNoSignal) {
   EXPECT_EQ(refused.error().code, EFBIG);
 }
 
-// As tmpfs did until Linux 6.5, and some network file systems do.
+// Models file systems without direct I/O: tmpfs until Linux 6.5, and some network file systems.
 TEST(ColdFile, IsNotWherePagesCannotBeReadPastTheCache) {
   set_fault_hook([](io_call c) { return c == io_call::open ? EINVAL : 0; });
   const auto refused = open_cold_file("/var/tmp");

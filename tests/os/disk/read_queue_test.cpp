@@ -1,5 +1,5 @@
-// Reads past the page cache, by all engines. Where the system refuses io_uring, or a kernel thread
-// for it, the tests of `best` and `polled` are more of what it gives.
+// Reads past the page cache, by all engines. The tests of `best` and `polled` repeat those of
+// another engine if the system refuses io_uring, or a kernel thread for it.
 #include "os/disk/read_queue.hpp"
 
 #include <fcntl.h>
@@ -246,8 +246,8 @@ TEST_P(ReadQueue, AnErrorIsTheReadsAlone) {
   }
 }
 
-// As of a system that is short of memory: the reads are not lost, and the descriptor says that they
-// are to be submitted once more.
+// Models a system that is short of memory: the reads are not lost, and the descriptor says that
+// they are to be submitted once more.
 TEST_P(ReadQueue, WhatTheSystemRefusesIsSubmittedAgain) {
   const page_buffer into(300);  // more than a ring has entries
   std::vector<queued_read> wanted;
@@ -364,7 +364,7 @@ TEST_P(ReadQueue, LivesWithoutTheFileThatItWasMadeOf) {
   EXPECT_TRUE(is_page(into.page(0), 2));
 }
 
-// As Linux 5.1 to 5.5, whose rings cannot be asked for reads.
+// Models Linux 5.1 to 5.5, whose rings cannot be asked for reads.
 TEST_P(ReadQueue, ARingWithoutReadsIsNotUsed) {
   set_fault_hook([](io_call call) { return call == io_call::probe ? EINVAL : 0; });
   const auto made = read_queue::open(file_, GetParam());

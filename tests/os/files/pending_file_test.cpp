@@ -276,7 +276,7 @@ TEST(PendingFile, WhatAnotherProcessIsWritingStays) {
 TEST(PendingFile, AHandlerOfASignalRemovesTheNamesOfWhatIsIncomplete) {
   const scratch dir;
   store(dir.file("out"), "old");
-  // As on NFS: no files without a name.
+  // Models NFS, which has no files without a name.
   set_fault_hook([creates = 0](io_call c) mutable {
     return c == io_call::create && ++creates % 2 == 1 ? EOPNOTSUPP : 0;
   });

@@ -71,7 +71,7 @@ TEST(Memory, DecommittedPagesGoAndCannotBeReadUntilTheyAreCommittedAnew) {
   release(*range, kBytes);
 }
 
-// As mlockall(MCL_CURRENT) does. The system does not discard such pages.
+// Locks pages, as mlockall(MCL_CURRENT) does. The system does not discard locked pages.
 TEST(Memory, DecommittedPagesGoThoughTheyWereLocked) {
   constexpr std::size_t kFew = std::size_t{16} << 10;  // within what anybody may lock
   const auto range = reserve(kFew, page_bytes());

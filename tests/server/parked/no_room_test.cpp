@@ -78,7 +78,7 @@ class NoRoom : public ColdServer {
   static void until_one_waits(talker& other) {
     until([&] { return other.ask("CLIENT LIST\r\n").find(" flags=bU ") != std::string::npos; });
   }
-  /// Each three of them need an extent.
+  /// Returns commands that write, of which any three need an extent.
   static std::string large_writes(int count) {
     std::string all;
     for (int i = 0; i < count; ++i) {

@@ -32,7 +32,7 @@ class Parked : public ColdServer {
     start(threads);
     cold_disk::hold();
   }
-  /// As often as the client is parked so many reads are under way.
+  /// Waits until exactly `reads` reads of COLD are under way.
   static void until_under_way(std::uint64_t reads) {
     until([&] { return heap::cold_reads().under_way == reads; });
   }

@@ -289,7 +289,7 @@ TEST_F(Parked, ReadsAheadNoMoreThanTheDiskReadsAtOnce) {
     const std::uint64_t before = heap::cold_reads().misses;
     one.send(get(0) + (is_one_command ? encode(together) : one_by_one));
     until([] { return heap::cold_reads().under_way > 1; });
-    // Each is a round of the one loop, in which the look may go on.
+    // Each PING takes a round of the one loop, in which the look may go on.
     for (int i = 0; i < 2 * kLarge; ++i) EXPECT_EQ(other.ask("PING\r\n"), "+PONG\r\n");
     EXPECT_LE((heap::cold_reads().misses - before) * large.size(),
               parked_command::kAheadBytes + 2 * large.size());

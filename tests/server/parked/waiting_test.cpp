@@ -220,7 +220,7 @@ TEST_F(WaitingElsewhere, WhatAKilledClientHasAskedForIsNotBegun) {
   send_out();
   leave_in_cold();
   EXPECT_TRUE(other.ask(on_all("MGET")) == all_values()) << "behind the killed one's";
-  // Each key of the two is read alone, and then in one scope with the others.
+  // Both commands read each key twice: alone, and then in one scope with the others.
   EXPECT_EQ(gated_index::searched, before + 4 * kCount);
 }
 

@@ -95,8 +95,8 @@ std::string sorted(const scratch& dir, const std::string& input, const sort_opti
   return r ? contents(dir.file("sorted")) : "";
 }
 
-/// Expects that the parts of `dir`'s "in", each sorted, are the sorted input. Where the input has a
-/// header, `header_bytes` of it are in front of each part.
+/// Expects that the parts of `dir`'s "in", each sorted, are the sorted input. The header of an
+/// input that has one, of `header_bytes`, is in front of each part.
 split_report expect_parts(const scratch& dir, const sort_options& o, const split_request& asked,
                           std::size_t header_bytes = 0) {
   const auto r = split_files({dir.file("in")}, asked, o);

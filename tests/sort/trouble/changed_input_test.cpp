@@ -101,7 +101,7 @@ TEST_P(ChangedInput, LengthsAreThoseThatWereReadFirst) {
   EXPECT_EQ(after->bytes, before->bytes);
 }
 
-// Where records go is known when the first of them is read: the change comes then.
+// The sort has chosen the place of each record when it reads the first: the change comes then.
 TEST_P(ChangedInput, RecordsHaveTheRoomThatWasMadeForThem) {
   for (const std::uint64_t memory : {256 * kMiB, 48 * kMiB}) {  // mapped, and read by calls
     for (const auto c : {sort_concurrency::no_sync, sort_concurrency::io_overlap,
