@@ -85,6 +85,8 @@ class fake_store final : public target {
 };
 
 bool go_on(const progress&) { return true; }
+/// Ends a run by what it has done: by time it may end before a thread has got a processor.
+bool until_some(const progress& now) { return now.operations < 10'000; }
 
 base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
                           const watcher& watch) {
@@ -97,7 +99,7 @@ plan small_plan(const std::string& letter) {
   chosen.workload = *parse_workload(letter);
   chosen.keys_by.which = chosen.workload.keys;
   chosen.keys = 10'000;
-  chosen.seconds = 0.2;
+  chosen.seconds = 3600;  // ended by a watcher
   return chosen;
 }
 
@@ -128,7 +130,7 @@ TEST(Driver, CountsWhatItDid) {
   const plan chosen = small_plan("f");
   ASSERT_TRUE(load(store, chosen, go_on));
   touched_keys used(chosen.keys);
-  const auto found = run(store, chosen, used, go_on);
+  const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
   EXPECT_GT(found->sums.operations(), 0u);
   const auto& kinds = found->sums.by_kind;
@@ -145,7 +147,7 @@ TEST(Driver, AReadModifyWriteIsAReadAndThenAWrite) {
   chosen.workload.shares = *parse_mix("modify=100");
   ASSERT_TRUE(load(store, chosen, go_on));
   touched_keys used(chosen.keys);
-  const auto found = run(store, chosen, used, go_on);
+  const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
   EXPECT_GT(store.reads, 0);
   EXPECT_EQ(store.reads, store.updates);
@@ -157,7 +159,7 @@ TEST(Driver, DeletesRecordsAndReadsManyAtOnce) {
   chosen.workload.shares = *parse_mix("delete=50,multiget=50");
   ASSERT_TRUE(load(store, chosen, go_on));
   touched_keys used(chosen.keys);
-  const auto found = run(store, chosen, used, go_on);
+  const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
   EXPECT_LT(store.records.size(), chosen.keys);
   EXPECT_GT(found->sums.missing, 0u) << "of deleted records";
@@ -171,7 +173,7 @@ TEST(Driver, ReadsOfTheLatestNeverMissAnInsertUnderWay) {
   chosen.threads = 4;
   ASSERT_TRUE(load(store, chosen, go_on));
   touched_keys used(chosen.keys);
-  const auto found = run(store, chosen, used, go_on);
+  const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
   EXPECT_GT(store.records.size(), chosen.keys) << "inserts happened";
   EXPECT_EQ(found->sums.missing, 0u);
@@ -184,11 +186,9 @@ TEST(Driver, TheLatestAreDrawnAmongAllRecordsThatAreThere) {
   chosen.keys = 10;
   chosen.keys_by.theta = 0.2;
   chosen.threads = 1;
-  chosen.seconds = 3600;  // ended below, with some hundred records
   ASSERT_TRUE(load(store, chosen, go_on));
   touched_keys used(chosen.keys);
-  const auto found =
-      run(store, chosen, used, [](const progress& now) { return now.operations < 10'000; });
+  const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
   EXPECT_GT(store.greatest_age, 100u);
 }
@@ -219,7 +219,7 @@ TEST(Driver, SeesMissingAndCorruptRecords) {
   for (std::uint64_t i = 0; i < chosen.keys; i += 2) store.records.erase(i);
   for (std::uint64_t i = 1; i < chosen.keys; i += 4) store.corrupt.insert(i);
   touched_keys used(chosen.keys);
-  const auto found = run(store, chosen, used, go_on);
+  const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
   EXPECT_GT(found->sums.missing, 0u);
   EXPECT_GT(found->sums.corrupt, 0u);
@@ -228,7 +228,6 @@ TEST(Driver, SeesMissingAndCorruptRecords) {
 TEST(Driver, AFailureEndsTheRunWithItsReason) {
   fake_store store;
   plan chosen = small_plan("c");
-  chosen.seconds = 3600;
   store.fail_at = 100;
   touched_keys used(chosen.keys);
   const auto found = run(store, chosen, used, go_on);
@@ -239,7 +238,6 @@ TEST(Driver, AFailureEndsTheRunWithItsReason) {
 TEST(Driver, TheWatcherCanEndTheRun) {
   fake_store store;
   plan chosen = small_plan("c");
-  chosen.seconds = 3600;
   touched_keys used(chosen.keys);
   int calls = 0;
   EXPECT_TRUE(run(store, chosen, used, [&](const progress&) { return ++calls < 3; }));
@@ -253,7 +251,6 @@ TEST(Driver, AStallIsChargedToEveryRequestThatItDelayed) {
   plan chosen = small_plan("c");
   chosen.threads = 1;
   chosen.rate = 1000;
-  chosen.seconds = 3600;  // ended below, when all that the stall delays has been sent
   store.stall_at = 100;
   store.stall = std::chrono::milliseconds(300);
   touched_keys used(chosen.keys);
@@ -285,9 +282,9 @@ TEST(Driver, RefusesScansWhereThereAreNone) {
   fake_store store;
   const plan chosen = small_plan("e");
   touched_keys used(chosen.keys);
-  EXPECT_FALSE(run(store, chosen, used, go_on));
+  EXPECT_FALSE(run(store, chosen, used, until_some));
   store.scans = true;
-  EXPECT_TRUE(run(store, chosen, used, go_on));
+  EXPECT_TRUE(run(store, chosen, used, until_some));
 }
 
 /// A page of a file on a disk; leave() takes it out of DRAM, so that the next touch waits for it.
@@ -356,9 +353,7 @@ class paging_store final : public target {
 TEST(Driver, CountsTheRequestsThatWaitForAPage) {
   paging_store store;
   plan chosen = small_plan("c");
-  chosen.seconds = 3600;  // ended by the watcher
   touched_keys used(chosen.keys);
-  const watcher until_some = [](const progress& now) { return now.operations < 1000; };
   const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
   // A thread's work before the measured time began is left out.
@@ -411,9 +406,7 @@ class reading_store final : public target {
 TEST(Driver, CountsTheRequestsThatWaitForObjects) {
   reading_store store;
   plan chosen = small_plan("c");
-  chosen.seconds = 3600;  // ended by the watcher
   touched_keys used(chosen.keys);
-  const watcher until_some = [](const progress& now) { return now.operations < 1000; };
   const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
   const std::vector<std::uint64_t>& each = found->done_before;
