@@ -86,10 +86,12 @@ class Nodes(Case):
     def start_node(self, name, **more):
         self.nodes[name] = self.serve('--unixsocket', self.path(name), **more)
 
-    def start_proxy(self, names, further=''):
+    def start_proxy(self, names, further='', timeout=120_000):
         """A client of a proxy over these nodes, at sockets here instead of the example's."""
         listen = self.path('proxy')
         settings = POOL[:POOL.index('  servers:')].replace('0.0.0.0:6379', listen) + further
+        # The example's 2 s are too short for the nodes of a busy machine: they would be left out.
+        settings = settings.replace('\n  timeout: 2000\n', f'\n  timeout: {timeout}\n')
         servers = ''.join(f'    - {self.path(name)}:1 {name}\n' for name in names)
         pool = self.folder / 'pool.yml'
         pool.write_text(f'{settings}  servers:\n{servers}', encoding='utf-8')
@@ -183,7 +185,9 @@ class Nodes(Case):
         self.assertEqual({client.get(key) for key in lost}, {b'second'})
 
     def test_a_node_that_hangs_is_left_out_until_it_answers(self):
-        client, before = self.loaded()
+        _, before = self.loaded()
+        self.stop(self.proxy)
+        client = self.start_proxy(NODES, timeout=2000)
         one = next(iter(before['node3']))
         hanging = self.nodes['node3'].process
         hanging.send_signal(signal.SIGSTOP)
@@ -193,7 +197,8 @@ class Nodes(Case):
         self.assertTrue(client.errors)  # of the request that waited for it
         hanging.send_signal(signal.SIGCONT)
         until(lambda: client.get(one) == b'first')
-        self.assertEqual(client.missing(), set())
+        # Another node may be slow for 2 s meanwhile, and is back later.
+        until(lambda: not client.missing())
 
     def test_which_commands_are_not_passed(self):
         said = re.search(r'<!-- not passed -->(.*?)<!-- -->', PAGE.read_text(encoding='utf-8'),
