@@ -70,13 +70,15 @@ class DemoPages(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             browser = pathlib.Path(folder) / 'chromium'
             page = browser.with_suffix('.html')
-            for script, told in (('#!/bin/false', 'ended with 1'), ('#!/nowhere', 'No such file'),
-                                 ('#!/bin/sh\nexec tail -f /dev/null', 'timed out')):
+            for script, told, patience in (
+                    ('#!/bin/false', 'ended with 1', demo_live_page.PATIENCE),
+                    ('#!/nowhere', 'No such file', demo_live_page.PATIENCE),
+                    ('#!/bin/sh\nexec tail -f /dev/null', 'timed out', 1)):
                 browser.write_text(script + '\n', encoding='utf-8')
                 browser.chmod(0o700)
                 with unittest.mock.patch.object(demo_live_page.shutil, 'which',
                                                 return_value=str(browser)), \
-                        unittest.mock.patch.object(demo_live_page, 'PATIENCE', 1):
+                        unittest.mock.patch.object(demo_live_page, 'PATIENCE', patience):
                     problem = demo_live_page.draw(page, page.with_suffix('.png'))
                 self.assertIn(told, problem)
 

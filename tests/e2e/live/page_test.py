@@ -12,6 +12,7 @@ import socket
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
@@ -240,6 +241,8 @@ class Page(unittest.TestCase):
                               '.startsWith("Management is off")')
         self.assert_quiet(process)
 
+    # The demo's own patience is too short for a browser on a busy machine.
+    @unittest.mock.patch.object(demo_live_page, 'PATIENCE', PATIENCE)
     def test_the_page_that_the_demo_saves(self):
         process, client = self.serve('--window', '1', '--memory-target', '40mb')
         self.load(client)
