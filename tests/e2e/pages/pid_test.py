@@ -62,7 +62,8 @@ class Observed(unittest.TestCase):
     def test_a_process_of_known_pages(self):
         with KnownProgram() as process, tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, 'found.json')
-            run = pages('--pid', process.pid, '--window', '1s', '--windows', 2, '--json', file)
+            # Each window has to see a whole pass over the pages, on a busy machine too.
+            run = pages('--pid', process.pid, '--window', '10s', '--windows', 2, '--json', file)
             self.assertEqual((run.returncode, run.stderr), (0, ''))
             self.assertIn('whole pages', run.stdout)
             self.assertIn('Clearing the marks', run.stdout)
