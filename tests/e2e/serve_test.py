@@ -23,6 +23,7 @@ from serve_dialogue import DIALOGUE, LOCKED, LOOKUPS, NAMES
 from serve_process import PATIENCE, Raw, info, start_ours, start_redis
 
 ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
+SECONDS = 4  # that may pass between the same command at two servers, on a busy machine
 
 
 def start(*flags):
@@ -62,9 +63,10 @@ class Serve(unittest.TestCase):
             for words in DIALOGUE:
                 with self.subTest(words=words, protocol=protocol):
                     ours, expected = (each.ask(*words) for each in both)
-                    if words[:2] == ('OBJECT', 'IDLETIME') and expected.startswith(b':'):
-                        # Whole seconds by two clocks: one of them may just have ticked.
-                        self.assertLessEqual(abs(int(ours[1:]) - int(expected[1:])), 1)
+                    if ((words[0] == 'TTL' or words[:2] == ('OBJECT', 'IDLETIME'))
+                            and re.match(rb':\d', expected)):
+                        self.assertRegex(ours, rb'^:\d')
+                        self.assertLessEqual(abs(int(ours[1:]) - int(expected[1:])), SECONDS)
                     else:
                         self.assertEqual(ours, expected)
 
@@ -154,7 +156,7 @@ class Serve(unittest.TestCase):
         db = self.client
         self.assertTrue(db.set('k', b'\x00\xff', ex=100))
         self.assertEqual(db.get('k'), b'\x00\xff')
-        self.assertEqual(db.ttl('k'), 100)
+        self.assertIn(db.ttl('k'), range(80, 101))  # a busy machine may take seconds
         with db.pipeline(transaction=False) as pipe:
             for i in range(1000):
                 pipe.set(f'p{i}', i)
