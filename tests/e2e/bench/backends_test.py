@@ -212,11 +212,14 @@ class System(unittest.TestCase):
         for swap in ('file', 'zram') if can_limit() else ():
             if lacks(swap):
                 continue
-            run = backends('--keys', 60000, '--settle', 0.3, '--adapt', 10, '--seconds', 2,
-                           '--backend', 'cgroup', '--swap', swap, '--manage', 'off', '--memory', 75,
-                           '--store', 'hash-pugh:c', '--json', '-')
-            self.assertEqual((run.returncode, run.stderr), (0, ''))
-            row = json.loads(run.stdout)
+            for adapt in (10, 60):  # on a busy machine the first may be too short for the limit
+                run = backends('--keys', 60000, '--settle', 0.3, '--adapt', adapt, '--seconds', 2,
+                               '--backend', 'cgroup', '--swap', swap, '--manage', 'off',
+                               '--memory', 75, '--store', 'hash-pugh:c', '--json', '-')
+                self.assertEqual((run.returncode, run.stderr), (0, ''))
+                row = json.loads(run.stdout)
+                if row['details']['limit_holds']:
+                    break
             self.assertTrue(row['details']['limit_holds'])
             self.assertLessEqual(row['dram_bytes'] - row['zram_bytes'], row['budget_bytes'])
             self.assertGreater(row['group']['swapped_bytes'], 0)
@@ -241,7 +244,7 @@ class System(unittest.TestCase):
             run = self.started()
             self.assertEqual(len(swaps()), len(self.before[0]) + 1)
             run.send_signal(number)
-            _, said = run.communicate(timeout=60)
+            _, said = run.communicate(timeout=300)  # all pages come back from swap
             self.assertEqual((run.returncode, said), (130, 'isotherm: interrupted\n'))
             self.assertEqual(state_of_system(), self.before)
 
@@ -253,7 +256,7 @@ class System(unittest.TestCase):
         self.assertEqual(busy.returncode, 1)
         self.assertIn('another isotherm bench backends runs', busy.stderr)
         run.kill()
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
         self.assertNotEqual(state_of_system(), self.before)
         left, = set(swaps()) - set(self.before[0])
         file = pathlib.Path(left.split()[0])

@@ -56,8 +56,8 @@ class Reports(unittest.TestCase):
     @unittest.skipUnless('ISOTHERM_TEST_WHOLE' in os.environ, 'takes seconds')
     def test_pages_move_beside_requests(self):
         # In this small tree TPP finds all pages used. MEMTIS moves each half a second, Caption each
-        # second.
-        for each in reports('--index', 'art', '--placement', 'memtis,caption', seconds=1.5):
+        # second: there is time for either, on a busy machine too.
+        for each in reports('--index', 'art', '--placement', 'memtis,caption', seconds=6):
             with self.subTest(placement=each['placement']):
                 self.assertGreater(each['details']['moved_pages'], 0)
 
