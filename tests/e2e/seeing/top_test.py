@@ -32,9 +32,18 @@ def environment(**more):
     return {**kept, 'TERM': 'xterm-256color', 'LC_ALL': 'C.UTF-8', **more}
 
 
-def once(*words, **more):
+def try_once(*words, **more):
     return subprocess.run([TOOL, 'top', '--once', *map(str, words)], capture_output=True, text=True,
                           timeout=PATIENCE, check=False, env=environment(**more))
+
+
+def once(*words, **more):
+    """Tries again where the server of a busy machine takes longer than the tool waits for it."""
+    for _ in range(20):
+        said = try_once(*words, **more)
+        if 'did not answer' not in said.stderr:
+            break
+    return said
 
 
 class Screen:
@@ -209,9 +218,9 @@ class Top(unittest.TestCase):
 
 
 class Trouble(unittest.TestCase):
-    def refused(self, *words, **more):
+    def refused(self, *words, ask=once, **more):
         """The one line that says why."""
-        said = once(*words, **more)
+        said = ask(*words, **more)
         self.assertNotEqual(said.returncode, 0)
         self.assertEqual(said.stdout, '')
         self.assertEqual(said.stderr.count('\n'), 1, said.stderr)
@@ -238,7 +247,7 @@ class Trouble(unittest.TestCase):
         self.addCleanup(server.stop)
         server.process.send_signal(signal.SIGSTOP)
         try:
-            self.assertIn('did not answer', self.refused(server.path))
+            self.assertIn('did not answer', self.refused(server.path, ask=try_once))
         finally:
             server.process.send_signal(signal.SIGCONT)
 
