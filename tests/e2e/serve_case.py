@@ -1,5 +1,6 @@
 """The base that tests of a running server have in common."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -43,6 +44,14 @@ class Case(unittest.TestCase):
         directory = tempfile.mkdtemp(prefix='isotherm-e2e-')
         self.addCleanup(shutil.rmtree, directory)
         return directory
+
+    def configure(self, process, name, value):
+        """Sets an option, by one connection after the other while the server closes them."""
+        def is_set():
+            with contextlib.closing(Raw(process.path)) as one, contextlib.suppress(ConnectionError):
+                return one.ask('CONFIG', 'SET', name, value) == b'+OK\r\n'
+            return False
+        until(is_set)
 
     def assert_alive(self, process):
         one = Raw(process.path)

@@ -317,6 +317,7 @@ class Clients(Case):
         self.assertEqual(idle.ask('PING'), b'+PONG\r\n')
         self.assertEqual(admin.ask('CONFIG', 'SET', 'timeout', 1), b'+OK\r\n')
         self.assertTrue(idle.is_closed())
+        self.configure(process, 'timeout', 0)  # a stalled test would look idle
         self.assert_alive(process)
 
     def test_slow_reader(self):
@@ -339,7 +340,6 @@ class Clients(Case):
         self.assertEqual(info(admin, 'stats')['client_output_buffer_limit_disconnections'], '1')
         self.assertIn('unread replies beyond client-output-buffer-limit: closed',
                       process.stop()[1])
-
 
     def test_query_buffer_limit(self):
         process = self.serve('--manage', 'off')
