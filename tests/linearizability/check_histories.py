@@ -32,6 +32,7 @@ from serve_process import Raw, start_ours  # noqa: E402
 
 CLIENTS = 4
 COMMANDS, COMMANDS_WHOLE = 600, 1000  # of each client
+MORE = 10  # times as many at most, where a busy machine has not seen objects move by then
 KEYS = 4
 # For records to leave DRAM, clients go from one group of keys to the next, and let a window of the
 # collector end in between.
@@ -57,11 +58,16 @@ def id_of(reply):
     return number
 
 
-def talk(path, what, commands, client, seed, events):
-    """One client's commands; what it asked and was answered goes to `events`."""
+def talk(path, what, commands, client, seed, events, is_enough):
+    """One client's commands, and more until is_enough(); what it asked and was answered goes to
+    `events`."""
     chance = random.Random(seed + client)
     connection = Raw(path)
-    for i in range(commands):
+    for i in range(MORE * commands):
+        if i >= commands:
+            if is_enough():
+                break
+            time.sleep(0.002)  # leaves the processor to the collector
         key = chance.randrange(KEYS)
         if what == 'out':
             key += i // BURST % GROUPS * KEYS
@@ -90,17 +96,15 @@ class Watch:
     read."""
 
     def __init__(self, path):
-        self.connection, self.windows, self.misses = Raw(path), {}, 0
+        self.connection, self.windows = Raw(path), {}
+        self.moved = self.misses = 0
 
     def look(self):
         words = self.connection.ask('ISOTHERM', 'STATS').split(b'\r\n')
         of = lambda name: int(words[words.index(name) + 1][1:])
         self.windows[of(b'window')] = of(b'promoted_objects') + of(b'demoted_objects')
+        self.moved = sum(self.windows.values())
         self.misses = of(b'cold_misses')
-
-    @property
-    def moved(self):
-        return sum(self.windows.values())
 
 
 # Without a file nothing is paged out: waiting for a disk, the collector would move less.
@@ -120,9 +124,12 @@ def record_resp(tool, napping, what, commands, index, protocol, seed, path):
     failures = []
     watch = Watch(server.path)
 
+    def is_enough():
+        return watch.moved > 0 and (what != 'out' or watch.misses > 0) or failures
+
     def run(client):
         try:
-            talk(server.path, what, commands, client, seed, events[client])
+            talk(server.path, what, commands, client, seed, events[client], is_enough)
         except Exception as error:  # pylint: disable=broad-except
             failures.append(repr(error))
 
