@@ -10,7 +10,7 @@ import tempfile
 import threading
 
 # Seconds, for what must happen: so many that no busy machine needs them, and fewer than ctest gives
-# a test (CMakePresets.json), so that one which waits in vain cleans up after itself.
+# a test (CMakeLists.txt), so that one which waits in vain cleans up after itself.
 PATIENCE = 600
 
 
