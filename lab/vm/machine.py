@@ -37,6 +37,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 STOCK = pathlib.Path(os.environ.get('XDG_CACHE_HOME', '~/.cache')).expanduser() / 'isotherm/vm'
 LATENCY_NS = (80, 250)  # of the first node, of each other
 BANDWIDTH = ('100G', '30G')
+PATIENCE = 900  # seconds; an emulated boot takes minutes where the processors are busy
 LOOK_SECONDS = 0.1
 COMPLAINT = re.compile('BUG:|Oops|Kernel panic|WARNING:')
 
@@ -201,7 +202,7 @@ def lines_of(text, count=12):
     return '\n'.join(lines[first:first + count])
 
 
-def run(machine, script, *, programs=(), files=None, timeout=180, watch=lambda data: None):
+def run(machine, script, *, programs=(), files=None, timeout=PATIENCE, watch=lambda data: None):
     """Boots `machine`, runs the shell script `script` in it, and returns how that ended.
 
     `programs` are paths of executables, found by their names in the machine; `files` are contents
@@ -254,7 +255,7 @@ def parse(words):
                         help='where files of $OUT are written')
     parser.add_argument('--console', type=pathlib.Path, metavar='FILE',
                         help='where all that the kernel says is written')
-    parser.add_argument('--timeout', type=float, default=180, metavar='SECONDS')
+    parser.add_argument('--timeout', type=float, default=PATIENCE, metavar='SECONDS')
     parser.add_argument('command', help='a shell script')
     options = parser.parse_args(words)
     for path in [*options.program, *([options.kernel] if options.kernel else [])]:

@@ -52,7 +52,8 @@ class Experiment(unittest.TestCase):
                 pathlib.Path(folder, file).write_bytes(content)
             for call in trial.calls:
                 done = subprocess.run([sys.executable, '-B', place / 'run.py', *call], cwd=folder,
-                                      capture_output=True, text=True, timeout=300, check=False)
+                                      capture_output=True, text=True,
+                                      timeout=trial.timeout, check=False)
                 if trial.may_lack and done.returncode == STATUS_LACKING:
                     self.assertRegex(done.stderr, rf'^{name}: [^\n]+\n$')
                     print(f'left out, of what this machine lacks: {done.stderr}')
@@ -77,7 +78,8 @@ if __name__ == '__main__':
     if TOOL == 'list':
         for each, (_, asked) in trials().items():
             print(each, 'nightly' if asked.is_nightly else 'daily',
-                  'programs' if asked.needs_programs else 'tool')
+                  'programs' if asked.needs_programs else 'tool',
+                  2 * asked.timeout)  # so that a call which hangs is ended here, and told
         sys.exit()
     known = trials()
     for each in NAMES:

@@ -13,3 +13,4 @@ class Trial:
     is_nightly: bool = False
     needs_programs: bool = False  # of lab/micro and lab/policies
     may_lack: bool = False       # root, a control group or FUSE, which not every machine gives
+    timeout: int = 600           # seconds for a call, so many that no busy machine needs them
