@@ -102,7 +102,7 @@ def shares_of(latencies):
 def read_one(path, options, until, _):
     """Reads one key in a closed loop; returns the latencies."""
     reader, found = Reader(path, options.value), []
-    while (began := time.monotonic()) < until:
+    while (began := time.monotonic()) < until or not found:
         reader.read([0])
         found.append(time.monotonic() - began)
     return found
@@ -125,6 +125,7 @@ def some_of(chosen, count):
 def read_many(path, options, until, chosen):
     """Reads random keys of a range as fast as it can, `depth` at once; returns the latencies."""
     def batches():
+        yield some_of(chosen, options.depth)
         while time.monotonic() < until:
             yield some_of(chosen, options.depth)
     return timed_reads(path, options, batches())
@@ -142,11 +143,10 @@ def read_so_many(path, options, _, whole):
                                        for _ in range(*whole, options.depth)))
 
 
-def read_zipfian(path, options, until, _):
-    """Latencies of the most popular keys, and of the others."""
+def read_zipfian(path, options, until, weights):
+    """Latencies of the most popular keys, and of the others: of one each at least."""
     reader, hot, others = Reader(path, options.value), [], []
-    weights = list(itertools.accumulate(1 / (i + 1)**0.99 for i in range(options.records)))
-    while time.monotonic() < until:
+    while time.monotonic() < until or not hot or not others:
         for i in random.choices(range(options.records), cum_weights=weights, k=100):
             began = time.monotonic()
             reader.read([i])
@@ -157,15 +157,22 @@ def read_zipfian(path, options, until, _):
 def start_client(work, path, options, *more):
     """A process of its own; the pipe gives what it has found."""
     def run():
+        # The time begins here: on a busy machine a process may start late.
+        until = time.monotonic() + options.seconds
         try:
             mine.send(work(path, options, until, *more))
         except (Trouble, OSError) as trouble:
             mine.send(Trouble(str(trouble)))
-    until = time.monotonic() + options.seconds
     ours, mine = multiprocessing.Pipe()
     process = multiprocessing.get_context('fork').Process(target=run)
     process.start()
     return process, ours
+
+
+def start_zipfian(path, options):
+    # The weights take long to make: all clients get the same.
+    weights = list(itertools.accumulate(1 / (i + 1)**0.99 for i in range(options.records)))
+    return [start_client(read_zipfian, path, options, weights) for _ in range(options.connections)]
 
 
 def results(clients):
@@ -265,9 +272,7 @@ def measure_hot_key(options, store, round_number, read_ms):
 
 
 def measure_zipfian(options, store, round_number, read_ms):
-    clients = [start_client(read_zipfian, store.path, options, None)
-               for _ in range(options.connections)]
-    found = results(clients)
+    found = results(start_zipfian(store.path, options))
     hot = [each for some, _ in found for each in some]
     others = [each for _, some in found for each in some]
     bound = read_ms / 2000 if read_ms else shares_of(hot)['p99'] / 1e6
@@ -304,8 +309,7 @@ def slow(options):
 def zipfian_misses(options, store):
     """The share of Zipfian reads that miss, in percent."""
     before = int(store.server.stats()['cold_misses'])
-    found = results([start_client(read_zipfian, store.path, options, None)
-                     for _ in range(options.connections)])
+    found = results(start_zipfian(store.path, options))
     missed = int(store.server.stats()['cold_misses']) - before
     return missed / sum(len(hot) + len(others) for hot, others in found) * 100
 
@@ -320,8 +324,7 @@ def scan(options):
         for round_number, (name, work) in itertools.product(range(1, options.rounds + 1),
                                                             beside.items()):
             first = zipfian_misses(options, store)
-            clients = [start_client(read_zipfian, store.path, options, None)
-                       for _ in range(options.connections)]
+            clients = start_zipfian(store.path, options)
             if work:
                 clients.append(start_client(work, store.path, options, whole))
             found = results(clients)
@@ -396,13 +399,14 @@ def sizes(options):
                 drive(options.seconds, '--no-load')
             drive(options.settle, '--no-load')
             held = drive(options.seconds, '--no-load')
+            # A short run of a busy machine may have served nothing.
+            ratio = held['throughput_ops_s'] / max(unlimited['throughput_ops_s'], 1)
             save(options, experiment='sizes', beside=f'{value} bytes', round=round_number,
                  throughput=held['throughput_ops_s'], unlimited=unlimited['throughput_ops_s'],
-                 ratio=held['throughput_ops_s'] / unlimited['throughput_ops_s'],
+                 ratio=ratio,
                  latency_us=held['latency_us'], unlimited_us=unlimited['latency_us'],
                  dram=store.dram(), target=target, holds=store.dram() <= target * 1.02,
-                 note=f'{held["throughput_ops_s"] / unlimited["throughput_ops_s"]:.3f} of '
-                      f'{unlimited["throughput_ops_s"]:,.0f}/s')
+                 note=f'{ratio:.3f} of {unlimited["throughput_ops_s"]:,.0f}/s')
 
 
 def print_table(columns, rows):
