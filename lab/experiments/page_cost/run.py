@@ -41,12 +41,13 @@ class Page:
     def __init__(self, port):
         self.port = port
         self.events = 0
-        self.is_over = threading.Event()
+        self.has_begun, self.is_over = threading.Event(), threading.Event()
         self.failure = None
         self.thread = threading.Thread(target=self.read)
 
     def __enter__(self):
         self.thread.start()
+        self.has_begun.wait(servers.PATIENCE)  # on a busy machine the first event may come late
         return self
 
     def __exit__(self, *_):
@@ -54,7 +55,8 @@ class Page:
         self.thread.join()
 
     def ask(self, path):
-        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=10)
+        connection = http.client.HTTPConnection('127.0.0.1', self.port,
+                                                timeout=servers.PATIENCE)
         connection.request('GET', path)
         answer = connection.getresponse()
         data = answer.read()
@@ -66,18 +68,22 @@ class Page:
     def read(self):
         try:
             self.ask('/api/tables')
-            stream = http.client.HTTPConnection('127.0.0.1', self.port, timeout=10)
+            stream = http.client.HTTPConnection('127.0.0.1', self.port,
+                                                timeout=servers.PATIENCE)
             stream.request('GET', '/events')
             answer = stream.getresponse()
             while not self.is_over.is_set():
                 if not answer.readline().startswith(b'data:'):
                     continue
                 self.events += 1
+                self.has_begun.set()
                 self.ask('/api/map')
                 self.ask('/api/map?heap=hot&from=0&count=64')
             stream.close()
         except (OSError, http.client.HTTPException, servers.Trouble) as failure:
             self.failure = failure
+        finally:
+            self.has_begun.set()
 
 
 def free_port():
@@ -108,16 +114,18 @@ def page_seconds(server):
 def phase(options, server, port=None):
     """Throughput, the server's processor time a request (microseconds), the share of a processor
     that the page's thread takes, and events read."""
-    _, before = server.spent()
-    page_before = page_seconds(server)
     with Page(port) if port else contextlib.nullcontext() as page:
+        _, before = server.spent()
+        page_before = page_seconds(server)
         seen = drive(options, server, '--no-load', '--seconds', options.seconds)
-    _, after = server.spent()
+        _, after = server.spent()
+        page_after = page_seconds(server)
     if page and (page.failure or page.events < options.seconds / 2):
         raise servers.Trouble(f'the page was not read: {page.failure or page.events}')
+    requests = seen['throughput_ops_s'] * options.seconds
     return {'ops': seen['throughput_ops_s'],
-            'us': (after - before) / (seen['throughput_ops_s'] * options.seconds) * 1e6,
-            'page_share': (page_seconds(server) - page_before) / options.seconds,
+            'us': (after - before) / max(requests, 1) * 1e6,
+            'page_share': (page_after - page_before) / options.seconds,
             'events': page.events if page else 0}
 
 
@@ -129,7 +137,9 @@ def measure(options, without, paged, port, number):
     found = {side: sides[side]() for side in order}
     none = found['none']
     for side, one in found.items():
-        one |= {f'{name}_over_none': one[name] / none[name] for name in ('ops', 'us')}
+        # A short phase may take less processor time than the kernel counts by.
+        one |= {f'{name}_over_none': one[name] / none[name] for name in ('ops', 'us')
+                if none[name] > 0}
         if side != 'none':
             saved.append(options.save, 'page cost', side=side, flags=' '.join(options.flags),
                          keys=options.keys, threads=options.threads, **one)
@@ -139,7 +149,9 @@ def measure(options, without, paged, port, number):
 def report(rounds):
     for side in SIDES:
         for name, title in (('ops', 'throughput'), ('us', 'processor time of a request')):
-            ratios = [one[side][f'{name}_over_none'] for one in rounds]
+            ratios = [one[side][f'{name}_over_none'] for one in rounds if one['none'][name] > 0]
+            if not ratios:
+                continue
             value = statistics.median(one[side][name] for one in rounds)
             print(f'{side}: {title} {value:.4g}, over none {statistics.median(ratios):.4f} '
                   f'({min(ratios):.3f} .. {max(ratios):.3f})')
