@@ -54,7 +54,7 @@ def best_utilization(keys, requests, record_bytes, seed=1):
         used.add(place)
         pages.update(range(place * record_bytes // PAGE,
                            (place * record_bytes + record_bytes - 1) // PAGE + 1))
-    return len(used) * record_bytes / (len(pages) * PAGE)
+    return len(used) * record_bytes / (len(pages) * PAGE) if pages else 0
 
 
 def latencies(run):
@@ -66,7 +66,9 @@ def memory_row(runs):
     off, on = runs['off'], runs['pageout']
     index = on['node_bytes'] + on['index_bytes_per_entry']['soda'] * on['keys']
     record = on['key_size'] + on['value_size']
-    best = best_utilization(on['keys'], on['windows'][-1]['operations'], record)
+    # On a busy machine a window may be without requests.
+    requests = [window['operations'] for window in on['windows'] if window['operations'] > 0]
+    best = best_utilization(on['keys'], requests[-1] if requests else 0, record)
     return [
         f'{off["dram_bytes"] / MIB:.0f} MiB',
         f'{on["dram_bytes"] / MIB:.0f} MiB ({on["dram_bytes"] / off["dram_bytes"] - 1:+.0%})',
