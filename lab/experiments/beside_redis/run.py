@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """redis-benchmark against isotherm serve and redis-server in turn: same clients, persistence off.
 
 Both servers run all the time; rounds alternate between them, so that what else the machine does
@@ -6,8 +6,10 @@ meets both. Prints medians, spreads and the ratio, and names the machine; --save
 object for each round of a test.
 """
 import argparse
+import contextlib
 import csv
 import pathlib
+import socket
 import statistics
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
 import saved  # noqa: E402
+import servers  # noqa: E402
 import tree  # noqa: E402
 
 TESTS = ('SET', 'GET')
@@ -23,11 +26,12 @@ TESTS = ('SET', 'GET')
 
 def start(command, path):
     server = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
-    for _ in range(400):
-        if path.is_socket():
+    until = time.monotonic() + servers.PATIENCE
+    while server.poll() is None and time.monotonic() < until:
+        # The socket's file is there before the server listens on it.
+        with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
+            probe.connect(str(path))
             return server
-        if server.poll() is not None:
-            break
         time.sleep(0.02)
     raise SystemExit(f'beside_redis: {command[0]} did not open {path}')
 
@@ -85,13 +89,13 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    servers = []
+    started = []
     with tempfile.TemporaryDirectory(prefix='isotherm-beside-') as folder:
         paths = {side: pathlib.Path(folder, side) for side in ('isotherm', 'redis')}
         try:
-            servers.append(start([tree.TOOL, 'serve', '--port', '-1', '--unixsocket',
+            started.append(start([tree.TOOL, 'serve', '--port', '-1', '--unixsocket',
                                   paths['isotherm'], *options.flags], paths['isotherm']))
-            servers.append(start(['redis-server', '--port', '0', '--unixsocket', paths['redis'],
+            started.append(start(['redis-server', '--port', '0', '--unixsocket', paths['redis'],
                                   '--save', '', '--appendonly', 'no', '--dir', folder],
                                  paths['redis']))
             print(f'{saved.here()}; '
@@ -108,9 +112,9 @@ def main():
                 for test in TESTS:
                     report(f'{test} -P {pipeline}', test, *runs.values())
         finally:
-            for server in servers:
+            for server in started:
                 server.terminate()
-            for server in servers:
+            for server in started:
                 server.wait()
 
 

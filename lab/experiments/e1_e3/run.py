@@ -114,7 +114,7 @@ def measure(options):
         scheduled += mine
         try:
             before = machine_state()
-            found = ycsb.run(options.tool, side, flags, 3 * mine + 30, environment(options, side))
+            found = ycsb.run(options.tool, side, flags, 3 * mine + 300, environment(options, side))
             after = machine_state()
         except ycsb.run_failed as error:
             failed += 1

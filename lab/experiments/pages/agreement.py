@@ -21,13 +21,16 @@ def statistics_of(client):
     return {name.decode(): float(found[name]) for name in FIELDS}
 
 
-def await_window(client):
+def await_window(client, driver):
     """Waits until the collector has ended a window in which requests came; returns its statistics.
     A window that counted nothing (the driver may start late) is left out: the observation's window
     spans it as well, and gains nothing by it."""
     before = statistics_of(client)['window']
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
+        if driver.poll() is not None:
+            said = driver.stderr.read().decode().strip()
+            raise Trouble('the driver ended: ' + (said.splitlines() or ['it said nothing'])[-1])
         now = statistics_of(client)
         if now['window'] != before and now['accessed_bytes'] > 0:
             return now
@@ -56,11 +59,11 @@ def count_windows(options, address, path, end_window):
          options.distribution, '--threads', '4', '--no-load', '--seconds', str(seconds), '--rate',
          str(options.rate)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        await_window(client)
+        await_window(client, driver)
         end_window()
         counted = []
         for _ in range(options.agreement):
-            counted.append(await_window(client))
+            counted.append(await_window(client, driver))
             end_window()
         return counted
     finally:
