@@ -37,7 +37,7 @@ KEYS = 4
 # For records to leave DRAM, clients go from one group of keys to the next, and let a window of the
 # collector end in between.
 GROUPS, BURST = 16, 10  # number of groups, commands
-SEARCH_SECONDS = 600  # for defects to show; below ctest's limit (CMakePresets.json)
+SEARCH_SECONDS = 600  # for defects to show; below ctest's limit (CMakeLists.txt)
 TORN = 'a value is not what was written'  # the recorder's own check
 MUTANT_SECONDS = 5  # for one history: what is broken may also go in circles
 
