@@ -188,6 +188,8 @@ TEST_P(EachHeap, UseAfterFreeIsReportedDeathTest) {
   auto* object = static_cast<volatile char*>(allocate(GetParam(), 100));
   EXPECT_DEATH(static_cast<void>(object[104]), "use-after-poison");
   deallocate(const_cast<char*>(object));
+  // Freed memory of a logged COLD may be on its way to the file: it stays readable.
+  if (GetParam() == kind::cold && cold_is_logged()) return;
   EXPECT_DEATH(static_cast<void>(object[0]), "use-after-poison");
 }
 #endif

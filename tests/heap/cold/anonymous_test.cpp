@@ -16,6 +16,7 @@
 #include "heap/cold/reader.hpp"
 #include "heap/cold/statistics.hpp"
 #include "heap/object.hpp"
+#include "heap/poison.hpp"
 #include "heap/ranges.hpp"
 #include "heap/upkeep.hpp"
 
@@ -62,6 +63,15 @@ std::vector<std::uint64_t> take(cold_reader& reader, std::size_t count) {
   }
   return told;
 }
+
+#if defined(ISOTHERM_ASAN)
+TEST(AnonymousColdDeathTest, UseAfterFreeIsReported) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto* const object = static_cast<volatile char*>(allocate(kind::cold, 100));
+  deallocate(const_cast<char*>(object));
+  EXPECT_DEATH(static_cast<void>(object[0]), "use-after-poison");
+}
+#endif
 
 // Its first and its last page are its neighbours' too, and come back with these.
 TEST(AnonymousCold, AnObjectIsOutWhileAnyOfItsPagesIs) {

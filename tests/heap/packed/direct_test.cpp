@@ -18,6 +18,7 @@
 #include "heap/cold/arrived_reads.hpp"
 #include "heap/configure.hpp"
 #include "heap/object.hpp"
+#include "heap/poison.hpp"
 #include "heap/ranges.hpp"
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
@@ -42,6 +43,12 @@ using ::testing::HasSubstr;
 constexpr std::size_t kObjectBytes = 4000;
 constexpr std::size_t kObjects = 4000;  // 16 MB
 constexpr std::uint64_t kNearly = std::uint64_t{2} << 20;
+// AddressSanitizer's shadow of the objects, 2 MB, and its stacks for locals, as large, are in DRAM.
+#if defined(ISOTHERM_ASAN)
+constexpr std::uint64_t kMoreDram = std::uint64_t{8} << 20;
+#else
+constexpr std::uint64_t kMoreDram = kNearly;
+#endif
 
 std::string dax_backing() {
   const char* const given = std::getenv("ISOTHERM_TEST_DAX");
@@ -97,6 +104,7 @@ class Direct : public testing::TestWithParam<std::string> {};
 TEST_P(Direct, ObjectsAreUsedWhereTheyLieAndTakeNoDram) {
   EXPECT_EQ(said_by_child([] {
               if (auto why = configured(GetParam()); !why.empty()) return why;
+              make_objects(kind::cold, 1);  // a child's pages of code count from their first use on
               const std::uint64_t before = dram_set().all_bytes;
               const auto objects = make_objects(kind::cold, kObjects);
               for (std::size_t i = 0; i < objects.size(); ++i) {
@@ -110,7 +118,8 @@ TEST_P(Direct, ObjectsAreUsedWhereTheyLieAndTakeNoDram) {
               const std::uint64_t now_in_dram = dram_set().all_bytes;
               const std::uint64_t changed =
                   std::max(before, now_in_dram) - std::min(before, now_in_dram);
-              if (changed > kNearly) return "DRAM is " + std::to_string(now_in_dram);
+              if (changed > kMoreDram)
+                return "DRAM was " + std::to_string(before) + ", is " + std::to_string(now_in_dram);
               const footprint now = read_footprint(in_cold.resident_bytes);
               const std::uint64_t apart =
                   std::max(now.dram, now_in_dram) - std::min(now.dram, now_in_dram);
