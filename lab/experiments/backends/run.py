@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """A store over mechanisms that move its pages: `isotherm bench backends`, and its tables.
 
     lab/experiments/backends/run.py reclaim --save backends.jsonl

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Stores under the kernel's ways to move pages, in a virtual machine with two tiers of memory.
 
     lab/experiments/vm/run.py run --save vm.jsonl
