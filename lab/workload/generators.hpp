@@ -80,8 +80,8 @@ struct key_choice {
   /// Where the hot keys begin, as a share of all, 0 <= share < 1, when they stand side by side (the
   /// skewed partition of SINLK, 6.1); absent: they are spread.
   std::optional<double> hotspot_at = std::nullopt;
-  /// In place of a distribution: the keys, in the order in which they are asked for. Each thread
-  /// begins somewhere in the trace, and anew at its end. Not empty; all below the number of keys.
+  /// Keys to ask for in this order, in place of a distribution. Threads begin at different places
+  /// of the trace and start over at its end. Not empty; all are below the number of keys.
   std::shared_ptr<const std::vector<std::uint64_t>> trace = nullptr;
 };
 

@@ -54,6 +54,7 @@ def best_utilization(keys, requests, record_bytes, seed=1):
         used.add(place)
         pages.update(range(place * record_bytes // PAGE,
                            (place * record_bytes + record_bytes - 1) // PAGE + 1))
+    # A window without requests, as of a busy machine, touches no page.
     return len(used) * record_bytes / (len(pages) * PAGE) if pages else 0
 
 
@@ -66,9 +67,7 @@ def memory_row(runs):
     off, on = runs['off'], runs['pageout']
     index = on['node_bytes'] + on['index_bytes_per_entry']['soda'] * on['keys']
     record = on['key_size'] + on['value_size']
-    # On a busy machine a window may be without requests.
-    requests = [window['operations'] for window in on['windows'] if window['operations'] > 0]
-    best = best_utilization(on['keys'], requests[-1] if requests else 0, record)
+    best = best_utilization(on['keys'], on['windows'][-1]['operations'], record)
     return [
         f'{off["dram_bytes"] / MIB:.0f} MiB',
         f'{on["dram_bytes"] / MIB:.0f} MiB ({on["dram_bytes"] / off["dram_bytes"] - 1:+.0%})',

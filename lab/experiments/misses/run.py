@@ -399,8 +399,9 @@ def sizes(options):
                 drive(options.seconds, '--no-load')
             drive(options.settle, '--no-load')
             held = drive(options.seconds, '--no-load')
-            # A short run of a busy machine may have served nothing.
-            ratio = held['throughput_ops_s'] / max(unlimited['throughput_ops_s'], 1)
+            if unlimited['throughput_ops_s'] == 0:
+                raise Trouble('no request was served: give more --seconds')
+            ratio = held['throughput_ops_s'] / unlimited['throughput_ops_s']
             save(options, experiment='sizes', beside=f'{value} bytes', round=round_number,
                  throughput=held['throughput_ops_s'], unlimited=unlimited['throughput_ops_s'],
                  ratio=ratio,

@@ -122,9 +122,10 @@ def phase(options, server, port=None):
         page_after = page_seconds(server)
     if page and (page.failure or page.events < options.seconds / 2):
         raise servers.Trouble(f'the page was not read: {page.failure or page.events}')
-    requests = seen['throughput_ops_s'] * options.seconds
+    if seen['throughput_ops_s'] == 0:
+        raise servers.Trouble('no request was served: give more --seconds')
     return {'ops': seen['throughput_ops_s'],
-            'us': (after - before) / max(requests, 1) * 1e6,
+            'us': (after - before) / (seen['throughput_ops_s'] * options.seconds) * 1e6,
             'page_share': (page_after - page_before) / options.seconds,
             'events': page.events if page else 0}
 

@@ -197,7 +197,7 @@ class Nodes(Case):
         self.assertTrue(client.errors)  # of the request that waited for it
         hanging.send_signal(signal.SIGCONT)
         until(lambda: client.get(one) == b'first')
-        # Another node may be slow for 2 s meanwhile, and is back later.
+        # A lost key stays missing; a node that a busy machine slowed for 2 s comes back.
         until(lambda: not client.missing())
 
     def test_which_commands_are_not_passed(self):
